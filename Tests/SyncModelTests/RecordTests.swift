@@ -101,6 +101,13 @@ import Testing
         #expect(Record.Targets.one(.identity(1)).keys == [.identity([1])])
     }
 
+    /// Errors about an object name its key, and so does what a synchronizer says of an item.
+    @Test func aKeyIsDescribedByItsValues() {
+        let keys: [Record.Key] = [.identity(7), .identity("a"), .identity([7, "en"]), .object(3)]
+        #expect(keys.map { "\($0)" } == ["7", #""a""#, #"(7, "en")"#, "object 3"])
+        #expect(keys.map { String(reflecting: $0) } == keys.map(\.description))
+    }
+
     @Test func aCodableTypeGoesIntoARecordAndBack() throws {
         var record = Record(of: try model.layout(of: "Person"))
         let person = Person(

@@ -188,16 +188,16 @@ import Testing
     @Test(arguments: StoreKind.all)
     func valuesOfManyObjectsAreComputed(kind: StoreKind) async throws {
         try await withUsers(kind) { store in
-            #expect(try await store.distinct(User.self, \.name) == ["Ada", "Bob", "Cyd"])
-            #expect(try await store.distinct(User.self, \.role) == [.editor, .reader])
-            #expect(try await store.distinct(Note.self, \.author.role) == [.editor, .reader])
-            #expect(try await store.counts(of: User.self, by: \.role).map(\.count) == [1, 3])
+            #expect(try await store.distinct(User.self, of: \.name) == ["Ada", "Bob", "Cyd"])
+            #expect(try await store.distinct(User.self, of: \.role) == [.editor, .reader])
+            #expect(try await store.distinct(Note.self, of: \.author.role) == [.editor, .reader])
+            #expect(try await store.counts(User.self, by: \.role).map(\.count) == [1, 3])
             #expect(try await store.maximum(User.self, of: \.role) == .reader)
             let byRole = try await store.all(
                 User.self, orderedBy: \.role.descending, \.id.descending, including: \.company, \.notes)
             #expect(byRole.map(\.id) == [4, 3, 2, 1])
-            #expect(try await store.distinct(User.self, \.company.name) == [nil, "Apple", "IBM"])
-            let byName = try await store.counts(of: User.self, by: \.company.name, where: \.id > 1)
+            #expect(try await store.distinct(User.self, of: \.company.name) == [nil, "Apple", "IBM"])
+            let byName = try await store.counts(User.self, by: \.company.name, where: \.id > 1)
             #expect(
                 byName == [
                     StoreQuery.GroupCount(value: nil, count: 1), StoreQuery.GroupCount(value: "Apple", count: 1),

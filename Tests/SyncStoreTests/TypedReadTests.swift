@@ -94,8 +94,8 @@ import Testing
     @Test func valuesAndGroupsAreThoseOfSwift() async throws {
         let store = try await store()
         let titles = Dictionary(grouping: Self.books, by: \.title)
-        #expect(try await store.distinct(Book.self, \.title) == titles.keys.sorted())
-        let counts = try await store.counts(of: Book.self, by: \.title)
+        #expect(try await store.distinct(Book.self, of: \.title) == titles.keys.sorted())
+        let counts = try await store.counts(Book.self, by: \.title)
         #expect(
             counts
                 == titles.sorted { $0.key < $1.key }.map { StoreQuery.GroupCount(value: $0.key, count: $0.value.count) }
@@ -107,7 +107,7 @@ import Testing
         #expect(try await store.average(Book.self, of: \.pages) == Double(pages.reduce(0, +)) / Double(pages.count))
         #expect(try await store.sum(Book.self, of: \.price) == Self.books.reduce(0) { $0 + $1.price })
         #expect(try await store.sum(Book.self, of: \.pages, where: \.id > 60) == nil)
-        #expect(try await store.distinct(Book.self, \.author.name) == [nil, "author 0", "author 1", "author 2"])
+        #expect(try await store.distinct(Book.self, of: \.author.name) == [nil, "author 0", "author 1", "author 2"])
     }
 
     @Test func batchesHaveAllObjectsInOrder() async throws {

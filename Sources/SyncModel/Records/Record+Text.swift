@@ -28,18 +28,18 @@ extension Record.Targets {
     /// The keys as text, such as `7` or `[1, 2]`.
     fileprivate var text: String {
         switch self {
-        case .one(let key): return key?.text ?? "null"
+        case .one(let key): return key?.description ?? "null"
         case .many(let keys):
             let limit = 8
-            let texts = keys.prefix(limit).map(\.text) + (keys.count > limit ? ["… \(keys.count) in all"] : [])
+            let texts = keys.prefix(limit).map(\.description) + (keys.count > limit ? ["… \(keys.count) in all"] : [])
             return "[\(texts.joined(separator: ", "))]"
         }
     }
 }
 
-extension Record.Key {
+extension Record.Key: CustomStringConvertible {
     /// The key as text, such as `7`, `(7, "en")` or `object 3`.
-    fileprivate var text: String {
+    public var description: String {
         switch self {
         case .identity(let values):
             let text = values.map(\.description).joined(separator: ", ")

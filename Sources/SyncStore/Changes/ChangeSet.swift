@@ -69,7 +69,8 @@ public struct ChangeSet: Hashable, Sendable {
     /// Merges the changes of later transactions into this set.
     public mutating func add(_ next: ChangeSet) {
         for (name, next) in next.entities {
-            var keys = self[name]
+            // Taken out, because a change of a copy would copy all keys.
+            var keys = entities.removeValue(forKey: name) ?? Keys()
             // A transaction may give the number of an object that it deletes to another one.
             for key in next.deleted where keys.inserted.remove(key) == nil {
                 keys.updated.remove(key)

@@ -5,8 +5,9 @@ public import SyncModel
 /// queries possible.
 ///
 ///     let store = ObservedStore(FileStore(model))
+///     let stream = store.changes()  // outside of the task, which would keep the store alive
 ///     Task {
-///         for await changes in store.changes() {
+///         for await changes in stream {
 ///             changes["User"].deleted  // the keys of the users that are gone
 ///         }
 ///     }

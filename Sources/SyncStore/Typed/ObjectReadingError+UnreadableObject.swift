@@ -30,11 +30,6 @@ extension ObjectReadingError.UnreadableObject: CustomStringConvertible, CustomDe
 
     /// The object and the reason as text, such as `7: User.name has no value`.
     public var description: String {
-        let key =
-            switch key {
-            case .identity(let values): values.map(\.description).joined(separator: ", ")
-            case .object(let object): "object \(object)"
-            }
         let allowed = allowedValues.isEmpty ? "" : ", whose values are \(AttributeValue.list(allowedValues))"
         return "\(key): \(error)\(allowed)"
     }

@@ -24,7 +24,7 @@ extension StoreReader {
     ///
     /// - Throws: As ``all(_:)``; `Record.CodingError.wrongType` for a value that does not convert.
     public func distinct<Object: SyncObject, Value: ObjectParts.SelectedValue>(
-        _ path: ObjectParts.Path<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
+        of path: ObjectParts.Path<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [Value] {
         let names = try ObjectParts.Fields<Object>()[keyPath: path].path.propertyPath()
         var selection = StoreSelection(
@@ -35,7 +35,7 @@ extension StoreReader {
 
     /// Returns the number of objects for each value at a path, in ascending order of the values.
     ///
-    /// - Throws: As ``distinct(_:where:)``.
+    /// - Throws: As ``distinct(of:where:)``.
     public func counts<Object: SyncObject, Value: ObjectParts.SelectedValue>(
         by path: ObjectParts.Path<Object, Value>, where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [StoreQuery.GroupCount<Value>] {
@@ -116,18 +116,18 @@ extension ObjectParts.SelectedValue {
 }
 
 extension Store {
-    /// Returns the distinct values at a path; see ``StoreReader/distinct(_:where:)``.
+    /// Returns the distinct values at a path; see ``StoreReader/distinct(of:where:)``.
     public func distinct<Object: SyncObject, Value: ObjectParts.SelectedValue>(
-        _ type: Object.Type, _ path: any ObjectParts.Path<Object, Value> & Sendable,
+        _ type: Object.Type, of path: any ObjectParts.Path<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [Value] {
-        try await readAtOnce { try await $0.distinct(path, where: predicate) }
+        try await readAtOnce { try await $0.distinct(of: path, where: predicate) }
     }
 
     /// Returns the number of objects for each value at a path; see
     /// ``StoreReader/counts(by:where:)``.
     public func counts<Object: SyncObject, Value: ObjectParts.SelectedValue>(
-        of type: Object.Type, by path: any ObjectParts.Path<Object, Value> & Sendable,
+        _ type: Object.Type, by path: any ObjectParts.Path<Object, Value> & Sendable,
         where predicate: ObjectPredicate<Object>? = nil
     ) async throws -> [StoreQuery.GroupCount<Value>] {
         try await readAtOnce { try await $0.counts(by: path, where: predicate) }
