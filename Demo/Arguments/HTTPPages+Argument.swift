@@ -54,6 +54,8 @@ extension ServerArguments {
         switch advice {
         case .pages(let scheme): option(scheme)
         case .isTotalExact: "--inexact-total"
+        // Only APIs that are known have a check.
+        case .check: "--api NAME"
         }
     }
 

@@ -5,6 +5,8 @@ extension HTTPAPI {
         case pages(Scheme)
         /// Whether the stated number of all objects counts.
         case isTotalExact(Bool)
+        /// How a response reports an error.
+        case check
 
         /// A way to the next page, with the values that a response shows.
         package enum Scheme: Hashable, Sendable {
@@ -31,6 +33,7 @@ extension HTTPAPI.Advice: CustomStringConvertible {
         switch self {
         case .pages(let scheme): "pages: \(scheme)"
         case .isTotalExact(let isExact): "isTotalExact: \(isExact)"
+        case .check: "check: .failing(…)"
         }
     }
 }

@@ -67,7 +67,8 @@ extension HTTPAPI {
 
     /// CouchDB's `_changes`, starting after the last sequence.
     ///
-    /// The feed is a single response, or has pages if the address has a `limit`.
+    /// The feed is a single response, or has pages if the address has a `limit`. With
+    /// `include_docs=true`, the key path `results[].doc` leads to the documents.
     public static let couchdb = HTTPAPI(
         pages: .cursor(keyPath: "last_seq", parameter: "since").ending(.unset(keyPath: "pending"))
             .omittingLastPointer(),
@@ -76,6 +77,8 @@ extension HTTPAPI {
     ).omittingEmptyValues().named("couchdb").with {
         // A document that changes while the pages are read moves behind them.
         $0.delta?.coversFullPass = true
+        // The flag of a document.
+        $0.delta?.innerTombstones = .flag(keyPath: "_deleted")
     }
 
     /// Datasette: the rows of a table in the order of its primary key, with `next_url`.

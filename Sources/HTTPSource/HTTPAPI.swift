@@ -55,7 +55,7 @@ public struct HTTPAPI: Sendable {
     ///
     /// Set it to true if the server's cursors belong to a snapshot, or follow a key that never
     /// changes. The pages are then not read a second time before objects are deleted or changes
-    /// count as seen.
+    /// count as seen, and may repeat objects of earlier pages.
     public var isSnapshot = false
     /// The meaning of a key that an object lacks, unless the options of a sync decide;
     /// `automatic` by default.

@@ -32,6 +32,7 @@ extension InferredModel.Failure: CustomStringConvertible, LocalizedError {
         case .noKeys: "the objects of the JSON are all empty, so no model can be inferred from them"
         case .incompleteKey(let entity, let key):
             "a \(entity) of the sample lacks a value of its key \(key.joined(separator: ", "))"
+                + Self.advice(about: key)
         case .repeatedKey(let entity, let key):
             "\(key.joined(separator: ", ")) is no key: the sample has two \(entity) objects with the same values"
         case .reservedName(let entity):
@@ -40,6 +41,13 @@ extension InferredModel.Failure: CustomStringConvertible, LocalizedError {
             "\(key) is no key: its values in \(entity) are not all integers, texts or dates of one kind, or are "
                 + "kept as JSON"
         }
+    }
+
+    /// What to do about a key that looks like a key path; empty for any other key.
+    private static func advice(about key: [String]) -> String {
+        guard let path = key.first(where: { $0.contains(".") }) else { return "" }
+        return "; an inferred key is a property of the objects themselves: for one inside of them, state a model whose "
+            + "identity has the remote key \(path)"
     }
 
     /// The same text as `description`.

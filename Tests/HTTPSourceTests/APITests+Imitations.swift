@@ -125,6 +125,15 @@ extension APITests {
             default: .json(#"{"results":[{"id":5,"seq":"6-x","deleted":true}],"last_seq":"6-x","pending":0}"#)
             }
         },
+        Imitation(.couchdb, "results[].doc") { request in
+            guard request.query("since") == nil else {
+                return .json(
+                    #"{"results":[{"id":"5","seq":"9-x","deleted":true,"doc":{"id":5,"_deleted":true}}],"#
+                        + #""last_seq":"9-x","pending":0}"#)
+            }
+            let results = (1...5).map { #"{"id":"\#($0)","seq":"\#($0)-x","doc":{"id":\#($0),"name":"user \#($0)"}}"# }
+            return .json(#"{"results":[\#(results.joined(separator: ","))],"last_seq":"5-x","pending":0}"#)
+        },
         Imitation(.googleContacts) { request in
             guard request.query("pageSize") == "1000" else { return HTTPResponse(status: 400) }
             guard request.query("syncToken") == nil else {
@@ -294,8 +303,11 @@ extension APITests {
         Imitation(.postgrest) { request in
             guard request.headers["Prefer"] == "count=exact" else { return HTTPResponse(status: 400) }
             let offset = Int(request.query("offset") ?? "0") ?? 0
-            guard offset < 5 else { return .json("[]", headers: ["Content-Range": "*/5"]) }
-            return .json(users(offset / 2), headers: ["Content-Range": "\(offset)-\(min(offset + 1, 4))/5"])
+            // The status of each page that is not the whole table.
+            return HTTPResponse(
+                status: 206,
+                headers: ["Content-Range": offset < 5 ? "\(offset)-\(min(offset + 1, 4))/5" : "*/5"],
+                bytes: Array((offset < 5 ? users(offset / 2) : "[]").utf8))
         },
         Imitation(.stac) { request in
             let page = Int(request.query("token") ?? "0") ?? 0

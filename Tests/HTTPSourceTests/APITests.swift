@@ -33,9 +33,10 @@ import Testing
     {
         let world = try await SourceWorld()
         let (source, server) = try source(imitation)
-        try await world.sync(source)
+        let options = StoreSyncOptions(keyPath: imitation.keyPath)
+        try await world.sync(source, options)
         let count = server.requests.count
-        let result = try await world.sync(source)
+        let result = try await world.sync(source, options)
         #expect(result.coverage == .changes)
         #expect(server.requests.count == count + 1)
         #expect(try await world.json.store.count(StoreQuery("User")) == 4)

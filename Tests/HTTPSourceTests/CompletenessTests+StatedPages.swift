@@ -54,6 +54,10 @@ extension CompletenessTests {
             list(.cursor(keyPath: "next_cursor", parameter: "after").omittingLastPointer()),
             #"{"data":USERS,"has_more":true,"total":4}"#, fails: "next_cursor, is unsuitable: absent, although has_more"
         ),
+        Contradiction(
+            "isLastPage beside an address that may be absent", list(.linkField(keyPath: "next").omittingLastPointer()),
+            #"{"data":USERS,"isLastPage":false}"#,
+            fails: "next, is unsuitable: absent, although isLastPage says that more pages follow"),
         Contradiction("has_more beside an empty page", list(.offset(parameter: "o")), fails: "although has_more says") {
             .json(#"{"data":\#($0 % 2 == 0 ? usersJSON([1, 2]) : "[]"),"has_more":true}"#)
         },
@@ -76,4 +80,29 @@ extension CompletenessTests {
             "each object twice in a single response", list(.single), #"{"data":\#(usersJSON([1, 2, 2, 1])),"total":4}"#,
             keeps: "the source counts 4 objects, and its pages had 2 different ones"),
     ]
+
+    /// Signs with other names, and flags of the last page that are false.
+    private static let otherSigns: [(members: String, said: String)] = [
+        (#""isLastPage":false,"start":0,"nextPageStart":3"#, "isLastPage says that more pages follow"),
+        (#""last":false,"first":true,"number":0,"size":2"#, "last says that more pages follow"),
+        (#""isLast":false"#, "isLast says that more pages follow"),
+        (#""is_last":"false""#, "is_last says that more pages follow"),
+        (#""done":false"#, "done says that more pages follow"),
+        (#""has_next_page":true"#, "has_next_page says that more pages follow"),
+        (#""moreItems":true"#, "moreItems says that more pages follow"),
+        (#""HasMore":1"#, "HasMore says that more pages follow"),
+        (#""continuationToken":"abc""#, #"choose pages: .cursor(keyPath: "continuationToken", parameter: …)"#),
+        (#""pages":{"current":1,"next":"/list?page=2"}"#, #"choose pages: .linkField(keyPath: "pages.next")"#),
+        (#""NextPageLink":"/list?page=2""#, #"choose pages: .linkField(keyPath: "NextPageLink")"#),
+        (#""page":1,"pageCount":3"#, #"choose pages: .page(parameter: "page")"#),
+        (#""totalRecords":9,"pageNumber":1"#, "totalRecords counts 9 objects, and the response had 2"),
+        (#""TotalCount":9"#, "TotalCount counts 9 objects, and the response had 2"),
+        (#""recordsTotal":9,"recordsFiltered":9"#, "recordsTotal counts 9 objects, and the response had 2"),
+        (#""Meta":{"total-count":9}"#, "Meta.total-count counts 9 objects, and the response had 2"),
+    ]
+
+    /// Signs with other names beside a single response.
+    static let signsByOtherNames = otherSigns.map { sign in
+        Contradiction(sign.members, list(.single), #"{"data":USERS,\#(sign.members)}"#, keeps: sign.said)
+    }
 }

@@ -51,7 +51,7 @@ import Testing
 
     static let numbered = HTTPAPI.Pages.page(parameter: "page")
     private static let fourPages: HTTPHeaders = ["X-WP-TotalPages": "4"]
-    private static let nextLink: HTTPHeaders = ["Link": "</users?page=2>; rel=\"next\""]
+    static let nextLink: HTTPHeaders = ["Link": "</users?page=2>; rel=\"next\""]
 
     static let contradictions: [Contradiction] = [
         // Common APIs
@@ -173,11 +173,19 @@ import Testing
                 "the source counts 95 objects, and its pages had 2: state how the next page is found, such as pages: .page"
         ),
         Contradiction(
+            "the status of a single response is that of a part", list(.single),
+            keeps: "status 206 says that the page is a part of the list"
+        ) { _ in
+            HTTPResponse(
+                status: 206, headers: ["Content-Range": "items 0-1/*"],
+                bytes: Array(filled(#"{"data":USERS}"#).utf8))
+        },
+        Contradiction(
             "a link is not followed", list(.single), #"{"data":USERS}"#, headers: nextLink,
             keeps: "the Link field of the last page leads to a next one, which was not read: choose pages: .link"),
     ]
 
-    @Test(arguments: contradictions + signsBesideStatedPages)
+    @Test(arguments: contradictions + signsBesideStatedPages + signsByOtherNames)
     func contradictionsPreventDeletionsAndAreReported(contradiction: Contradiction) async throws {
         let world = try await SourceWorld()
         try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
@@ -197,7 +205,7 @@ import Testing
         #expect(try await world.users().count == 4)
     }
 
-    private static func source(
+    static func source(
         _ api: HTTPAPI, _ respond: @escaping @Sendable (Int) -> HTTPResponse
     ) throws -> HTTPJSONSource {
         let client = HTTPClient(
@@ -250,9 +258,26 @@ import Testing
                 headers: ["X-Total-Pages": "1", "X-Next-Page": ""])
         },
         Contradiction(
+            "values of usual names that say nothing of pages", list(.single),
+            #"{"data":USERS,"last":2,"done":0,"is_last":null,"IsLastPage":true,"moreItems":false,"NextPageLink":null}"#,
+            keeps: ""),
+        Contradiction(
+            "the elements have fields of usual names", list(.single),
+            #"{"data":[{"id":1,"name":"user 1","last":false,"total":9},{"id":2,"name":"user 2","hasMore":true}]}"#,
+            keeps: ""),
+        Contradiction(
+            "the members that are the objects have usual names", HTTPAPI(keyPath: "{name:id}"),
+            #"{"has_more":1,"count":2}"#, keeps: ""),
+        Contradiction(
+            "an API states itself what a flag means", list(.custom(capturing: ["done"]) { _ in nil }),
+            #"{"data":USERS,"done":false}"#, keeps: ""),
+        Contradiction(
+            "a token is on the last page, too", list(.linkField(keyPath: "next")),
+            #"{"data":USERS,"next":null,"continuationToken":"x"}"#, keeps: ""),
+        Contradiction(
             "a short page is not the last", list(numbered.ending(.shortPage, .unset(keyPath: "more"))), keeps: ""
         ) {
-            .json(#"{"data":\#(usersJSON([[1, 2], [1], [2, 1]][$0 % 3])),"more":\#($0 % 3 < 2)}"#)
+            .json(#"{"data":\#(usersJSON([[1, 1], [2], []][$0 % 3])),"more":\#($0 % 3 < 2)}"#)
         },
     ]
 
@@ -266,125 +291,12 @@ import Testing
         #expect(try await world.users().keys.sorted() == [1, 2])
     }
 
-    // MARK: Errors beside the list
-
-    /// A member that may report an error, with the beginning of what is said about it.
-    struct Report: Sendable {
-        let member: String
-        let said: String
-
-        init(_ member: String, _ said: String) {
-            (self.member, self.said) = (member, said)
-        }
-    }
-
-    static let reports: [Report] = [
-        Report(#""error":"s3cret""#, "page 1 may report an error: error is a text"),
-        Report(#""error":{"code":"s3cret"}"#, "page 1 may report an error: error is an object"),
-        Report(#""error":500"#, "page 1 may report an error: error is a number"),
-        Report(#""error":true"#, "page 1 may report an error: error is true"),
-        Report(#""errors":["s3cret"]"#, "page 1 may report an error: errors is an array"),
-        Report(#""success":false,"message":"s3cret""#, "page 1 may report an error: success is false"),
-        Report(#""ok":false"#, "page 1 may report an error: ok is false"),
-        Report(#""status":"error""#, "page 1 may report an error: status is error"),
-        Report(#""status":"FAILED""#, "page 1 may report an error: status is failed"),
-        Report(#""partial":true"#, "page 1 may be incomplete: partial is true"),
-        Report(#""timed_out":true"#, "page 1 may be incomplete: timed_out is true"),
-        Report(#""incomplete":true"#, "page 1 may be incomplete: incomplete is true"),
-        Report(#""incomplete_results":true"#, "page 1 may be incomplete: incomplete_results is true"),
-    ]
-
     /// Syncs an API after the store has got users 1 to 4.
-    private func sync(
+    func sync(
         _ api: HTTPAPI, into world: SourceWorld, _ respond: @escaping @Sendable (Int) -> HTTPResponse
     ) async throws -> StoreSyncResult {
         try await world.sync(.users(ScriptedServer { _, _ in .json(usersJSON(1...4)) }))
         return try await world.sync(try Self.source(api, respond))
-    }
-
-    @Test(arguments: reports.indices, [true, false])
-    func anErrorBesideTheListKeepsAbsentObjects(index: Int, isBefore: Bool) async throws {
-        let (member, said) = (Self.reports[index].member, Self.reports[index].said)
-        let world = try await SourceWorld()
-        let body = isBefore ? #"{\#(member),"data":[]}"# : #"{"data":[],\#(member)}"#
-        let result = try await sync(Self.list(.single), into: world) { _ in .json(body) }
-        #expect(result.counts.kept == 4)
-        #expect(result.warnings.contains { $0.hasPrefix("absent objects were kept: \(said) (HTTPAPI.check") })
-        // The reason stands in that sentence, not also by itself.
-        #expect(result.warnings.count { $0.contains(said) } == 1)
-        #expect(!"\(result.warnings)".contains("s3cret"))
-        #expect(try await world.users().count == 4)
-    }
-
-    /// Directly beside a list, and at the root of the document.
-    @Test(arguments: [
-        (#"{"data":{"users":[],"error":"x"}}"#, "data.error is a text"),
-        (#"{"data":{"users":[]},"error":"x"}"#, "error is a text"),
-    ])
-    func anErrorAroundADeepListKeepsAbsentObjects(body: String, said: String) async throws {
-        let world = try await SourceWorld()
-        let result = try await sync(HTTPAPI(keyPath: "data.users"), into: world) { _ in .json(body) }
-        #expect(result.warnings.contains { $0.contains(": page 1 may report an error: \(said)") })
-        #expect(try await world.users().count == 4)
-    }
-
-    static let schemes: [HTTPAPI.Pages] = [
-        .link, .linkField(keyPath: "next"), .cursor(keyPath: "next", parameter: "after"), .automatic, numbered,
-        .offset(parameter: "skip"), .lastElement(keyPath: "id", parameter: "after"),
-    ]
-
-    @Test(arguments: schemes.indices) func anErrorOnALaterPageKeepsAbsentObjects(scheme: Int) async throws {
-        let world = try await SourceWorld()
-        let result = try await sync(Self.list(Self.schemes[scheme]), into: world) { index in
-            index % 2 == 0
-                ? .json(Self.filled(#"{"data":USERS,"next":"/users?page=2"}"#), headers: Self.nextLink)
-                : .json(#"{"error":"database is down","data":[],"next":null}"#)
-        }
-        #expect(result.counts.kept == 2)
-        #expect(result.warnings.contains { $0.contains(": page 2 may report an error: error is a text") })
-        #expect(try await world.users().count == 4)
-    }
-
-    @Test(arguments: [
-        #""error":null"#, #""error":false"#, #""error":"" "#, #""error":{}"#, #""error":0"#, #""errors":[]"#,
-        #""ok":true"#, #""success":true,"status":"success""#, #""status":500"#, #""status":"ok""#,
-        #""partial":false,"timed_out":false,"incomplete":false,"incomplete_results":false"#,
-        // Not beside the list.
-        #""meta":{"error":"x","ok":false}"#,
-    ])
-    func otherMembersBesideTheListAreNoDoubt(member: String) async throws {
-        let world = try await SourceWorld()
-        let user = #"{"id":1,"name":"user 1","error":"x","ok":false,"status":"error","partial":true}"#
-        let body = #"{"data":[\#(user)],\#(member)}"#
-        let result = try await sync(Self.list(.single), into: world) { _ in .json(body) }
-        #expect(result.warnings.isEmpty)
-        #expect(try await world.users().count == 1)
-    }
-
-    /// A list may have the name of a sign, and so may the members that are its objects.
-    @Test(arguments: [
-        ("errors", #"{"errors":[{"id":1,"name":"a"}]}"#), ("status.ok", #"{"status":{"ok":[{"id":1,"name":"a"}]}}"#),
-        ("data{key}", #"{"data":{"error":{"id":1,"name":"a"}}}"#), ("{key}", #"{"error":{"id":1,"name":"a"}}"#),
-    ])
-    func theListItselfIsNoDoubt(keyPath: String, body: String) async throws {
-        let world = try await SourceWorld()
-        let result = try await sync(HTTPAPI(keyPath: keyPath), into: world) { _ in .json(body) }
-        #expect(result.warnings.isEmpty)
-        #expect(try await world.users().count == 1)
-    }
-
-    /// A check states what an error is, and a sign of the last page what a value means.
-    @Test(arguments: [true, false]) func aStatedMeaningReplacesTheSigns(isChecked: Bool) async throws {
-        let world = try await SourceWorld()
-        var api = Self.list(Self.numbered.ending(.unset(keyPath: isChecked ? "more" : "incomplete")))
-        if isChecked { api.check = .failing(ifSet: "fault") }
-        let result = try await sync(api, into: world) { index in
-            let isFirst = index % 2 == 0
-            let users = usersJSON(isFirst ? [1, 2] : [2, 1])
-            return .json(#"{"data":\#(users),"more":\#(isFirst),"incomplete":\#(isFirst)}"#)
-        }
-        #expect(result.warnings.isEmpty)
-        #expect(try await world.users().count == 2)
     }
 
     @Test func aBundleWithoutEntriesThatCountsObjectsDeletesNone() async throws {

@@ -157,6 +157,37 @@ import Testing
         #expect(try await world.users().keys.sorted() == [1, 2, 3])
     }
 
+    /// Pages of two users whose end is a status, the parameter that leads to the next page, and the
+    /// first user of the page for each value of it.
+    static let endedByStatus: [(pages: HTTPAPI.Pages, parameter: String, start: @Sendable (Int?) -> Int)] = [
+        (.page(parameter: "page"), "page", { (($0 ?? 1) - 1) * 2 }),
+        (.offset(parameter: "offset"), "offset", { $0 ?? 0 }),
+        (.lastElement(keyPath: "id", parameter: "after"), "after", { ($0 ?? -1) + 1 }),
+    ]
+
+    /// The pages that were read have no sign of a page after them.
+    @Test(arguments: endedByStatus.indices) func aPageBehindAnEndThatWasAStatusIsFound(index: Int) async throws {
+        let (pages, parameter, start) = Self.endedByStatus[index]
+        let count = Watched(4)
+        let server = ScriptedServer { request, _ in
+            let first = start(request.query(parameter).flatMap { Int($0) })
+            let end = min(first + 2, count.value)
+            guard first < end else { return HTTPResponse(status: 404) }
+            return Self.answer(request, "\"\(first)-\(end)\"", usersJSON(first..<end))
+        }
+        let world = try await SourceWorld()
+        let source = try HTTPJSONSource.users(server, pages: pages.ending(.status([404])))
+        try await world.sync(source)
+        #expect(server.requests.count == 3)
+        #expect(try await world.sync(source).coverage == .unchanged)
+        // Two pages with their tags; then the last one without, and the page after it.
+        #expect(server.requests.count == 3 + 4)
+        count.update { $0 = 5 }
+        #expect(try await world.sync(source).coverage == .everything)
+        #expect(try await world.users().keys.sorted() == [0, 1, 2, 3, 4])
+        #expect(try await world.sync(source).coverage == .unchanged)
+    }
+
     @Test(arguments: [
         ("Thu, 01 Jan 2026 11:59:59 GMT", "Thu, 01 Jan 2026 12:00:00 GMT", true),
         // It could change again within the second, and keep its date.

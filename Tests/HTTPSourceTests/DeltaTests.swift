@@ -300,4 +300,30 @@ import Testing
         #expect(try await world.users() == [1: "a", 2: "b"])
         #expect(server.requests.map { $0.query("since") == nil } == [true, false, false, true])
     }
+
+    /// The first page of changes has a user that is gone when the whole list is read.
+    @Test func whatOnlyPagesOfAnExpiredCursorHadIsGone() async throws {
+        let server = ScriptedServer { request, index in
+            guard request.query("pageToken") == nil else { return HTTPResponse(status: 410) }
+            return switch request.query("syncToken") {
+            case "t1": .json(#"{"items":\#(usersJSON([2], suffix: "!")),"nextPageToken":"p2"}"#)
+            case "t2": .json(#"{"items":[],"nextSyncToken":"t2"}"#)
+            default:
+                .json(
+                    index == 0
+                        ? #"{"items":\#(usersJSON([1, 2, 3])),"nextSyncToken":"t1"}"#
+                        : #"{"items":\#(usersJSON([1, 3])),"nextSyncToken":"t2"}"#)
+            }
+        }
+        let world = try await SourceWorld()
+        let google = HTTPAPI.google
+        let source = try HTTPJSONSource.users(server, pages: google.pages, delta: google.delta)
+        let options = StoreSyncOptions(keyPath: google.keyPath)
+        try await world.sync(source, options)
+        let result = try await world.sync(source, options)
+        #expect(result.coverage == .everything && result.counts.deleted == 1)
+        #expect(try await world.users().keys.sorted() == [1, 3])
+        #expect(try await world.bookmark("cursor") == .string("t2"))
+        #expect(try await world.sync(source, options).coverage == .changes)
+    }
 }

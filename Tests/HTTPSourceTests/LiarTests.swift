@@ -197,6 +197,13 @@ import Testing
             "a part", .text(list, status: 206), says: "status 206, a part of the body, although all of it was requested"
         ),
         Lie(
+            "a part of the bytes",
+            .bytes(Array(list.utf8), status: 206, headers: [("Content-Range", "bytes 0-34/70")]),
+            says: "status 206, a part of the body, although all of it was requested"),
+        Lie(
+            "a part of the list", .bytes(Array(list.utf8), status: 206, headers: [("Content-Range", "0-0/*")]),
+            says: "status 206 says that the page is a part of the list", isError: false),
+        Lie(
             "a wait of a year", .status(503, headers: [("Retry-After", "31536000")]),
             says: "status 503, asks to wait 31536000 s"),
         // Indiscretions

@@ -75,6 +75,7 @@ import Testing
         "authToken",
         "auth", "authorization", "oauth_signature", "client_secret", "consumer_secret", "password", "pass", "sig",
         "signature", "X-Goog-Signature", "X-Amz-Credential", "X-Amz-Security-Token", "session", "jwt",
+        "jsessionid", "PHPSESSID",
     ])
     func aParameterOfThisNameIsACredential(name: String) throws {
         #expect(SecretName.isSecret(name))

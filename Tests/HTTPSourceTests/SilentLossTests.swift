@@ -305,6 +305,53 @@ import Testing
         #expect(try await world.sync(source).coverage == .unchanged)
     }
 
+    /// A link with a user, or with a credential in its path, is not kept; a fragment is left out.
+    @Test(arguments: [
+        ("https://svc:hunter2secret@api.test/users?p=2", false), ("https://hunter2secret@api.test/users?p=2", false),
+        ("https://api.test/users;jsessionid=hunter2secret?p=2", false),
+        ("https://api.test/a;v=1;token=hunter2secret/users?p=2", false),
+        ("https://api.test/users?p=2#access_token=hunter2secret", true),
+        ("https://api.test/a;v=1/users;x?p=2&q=/a;b?c@d", true),
+    ])
+    func noCredentialOfALinkIsKept(link: String, isKept: Bool) async throws {
+        let world = try await SourceWorld()
+        let server = ScriptedServer { request, _ in
+            if request.headers["If-None-Match"] != nil { return HTTPResponse(status: 304) }
+            let isFirst = request.query("p") == nil
+            return .json(
+                #"{"data":\#(usersJSON(isFirst ? [1] : [2])),"next":\#(isFirst ? "\"\(link)\"" : "null")}"#,
+                headers: ["ETag": isFirst ? "\"1\"" : "\"2\""])
+        }
+        let source = try HTTPJSONSource.users(server, pages: .linkField(keyPath: "next"))
+        try await world.sync(source, Self.data)
+        #expect(try await world.users().count == 2)
+        let pages = try await world.bookmark("pages")
+        let kept = String(describing: pages)
+        #expect(!kept.contains("hunter2secret"))
+        let coverage = try await world.sync(source, Self.data).coverage
+        #expect((coverage == .unchanged) == isKept)
+        if isKept { #expect(server.paths.last == server.paths[1]) }
+    }
+
+    @Test func aCredentialInThePathOfAnAddressIsRestored() async throws {
+        let world = try await SourceWorld()
+        let server = ScriptedServer { request, _ in
+            if request.headers["If-None-Match"] != nil {
+                return HTTPResponse(status: request.url.absoluteString.contains(";jsessionid=s3cret") ? 304 : 401)
+            }
+            let isFirst = request.query("p") == nil
+            let link = "<https://api.test/users;jsessionid=s3cret?p=2>; rel=next"
+            return .json(
+                usersJSON(isFirst ? [1] : [2]), headers: isFirst ? ["ETag": "\"1\"", "Link": link] : ["ETag": "\"2\""])
+        }
+        let source = try HTTPJSONSource.users(server, pages: .link, query: ";jsessionid=s3cret")
+        try await world.sync(source)
+        let pages = try await world.bookmark("pages")
+        let kept = String(describing: pages)
+        #expect(kept.contains("p=2") && !kept.contains("s3cret"))
+        #expect(try await world.sync(source).coverage == .unchanged)
+    }
+
     // MARK: Ends
 
     @Test func aPageOfTombstonesIsNotTheLast() async throws {

@@ -34,6 +34,14 @@ import Testing
         #expect(try JSONDialect.sync.identified(model) == model)
     }
 
+    /// A key path leads to no property of the objects themselves.
+    @Test func theErrorOfAKeyPathSaysWhatToDo() {
+        let path = InferredModel.Failure.incompleteKey(entity: "Entry", key: ["sys.id"])
+        #expect(path.description.hasSuffix("state a model whose identity has the remote key sys.id"))
+        let other = InferredModel.Failure.incompleteKey(entity: "Entry", key: ["title", "year"])
+        #expect(other.description == "a Entry of the sample lacks a value of its key title, year")
+    }
+
     /// Of several keys that may identify nested objects, the usual one does.
     @Test(arguments: [
         (#"{"code":"x","id":1}"#, #"{"code":"y","id":2}"#, "id"),

@@ -44,6 +44,9 @@ extension HTTPAPI {
         public var overlap: Duration
         /// How deleted objects are reported; nil, the default, if only a full pass finds them.
         public var tombstones: RemotePage.Tombstones?
+        /// How deleted objects are reported if the key path of the list leads into its elements, as
+        /// in `results[].doc`; nil if in the same way.
+        var innerTombstones: RemotePage.Tombstones?
         /// Whether the changes after a full pass include what changed while its pages were read;
         /// false by default.
         ///

@@ -7,9 +7,10 @@ extension HTTPAPI {
     ///     .cursor(keyPath: "meta.next", parameter: "after")
     ///     .page(parameter: "page").ending(.shortPage)
     ///
-    /// The order of the pages does not matter, and an object may be on several pages. A key path
-    /// consists of keys separated by dots. A backslash escapes a dot within a key, as in
-    /// `@odata\.nextLink`.
+    /// The order of the pages does not matter, and an object may be on several pages: the last one
+    /// counts. If the server does not count the objects, such pages prove no absence, unless
+    /// ``HTTPAPI/isSnapshot`` is set. A key path consists of keys separated by dots. A backslash
+    /// escapes a dot within a key, as in `@odata\.nextLink`.
     ///
     /// The pages end at a sign of the last page, or where nothing leads to a next page. If a value
     /// such as `has_more` indicates that more pages follow, and nothing leads there, the sync
@@ -82,6 +83,9 @@ extension HTTPAPI {
             case total(keyPath: String)
             /// The request for the next page has one of these statuses instead of a page, such as
             /// 404 or 204, and nothing indicates that more pages follow.
+            ///
+            /// If the server reports all pages as unchanged, the last one and the page after it are
+            /// requested once more, because an unchanged page does not show that it is the last.
             case status(Set<Int>)
         }
 
@@ -95,9 +99,9 @@ extension HTTPAPI {
         private(set) var upgradesLinks = false
         /// The reference of the address of all pages after the first; nil for the same address.
         private(set) var continuation: String?
-        /// The key paths of values that say by their usual names that more pages follow, if they
-        /// are true; empty until the key path of the list is known.
-        var usualFlags: [String] = []
+        /// The usual signs of further pages beside the list; nil if nothing is beside it, or until
+        /// its key path is known.
+        var usualSigns: UnreadPages?
 
         private init(_ pointer: Pointer, at place: Place = .address, size: Size? = nil) {
             self.pointer = pointer

@@ -134,7 +134,8 @@ extension HTTPAPI.Pages {
             case .status: break
             }
         }
-        for keyPath in usualFlags where facts.captured[keyPath]?.isTrue == true {
+        // What the API states itself was noted above.
+        for keyPath in usualSigns?.flags(in: facts) ?? [] where !captures.contains(keyPath) {
             signs.note(isLast: false, by: keyPath)
         }
         return signs

@@ -28,8 +28,7 @@ extension HTTPAPI.Pages {
             switch pointer {
             case .field(let keyPath), .linkList(let keyPath, _, _): [keyPath]
             case .custom(let captures, _): captures
-            case .automatic(let keyPath): UnreadPages(beside: keyPath).captures
-            case .none, .linkHeader, .header, .lastElement, .number, .offset: []
+            case .none, .linkHeader, .header, .lastElement, .number, .offset, .automatic: []
             }
         for end in ends {
             switch end {
@@ -37,7 +36,6 @@ extension HTTPAPI.Pages {
             case .shortPage, .pageCount, .status: break
             }
         }
-        captures += usualFlags
         return captures
     }
 
@@ -71,9 +69,8 @@ extension HTTPAPI.Pages {
         case .none: break
         case .automatic: pages.pointer = .automatic(keyPath: keyPath)
         default:
-            // Nothing is beside a list that is the whole document.
-            let flags = keyPath.isEmpty ? [] : UnreadPages(beside: keyPath).flags
-            pages.usualFlags = flags.filter { !captures.contains($0) }
+            let signs = UnreadPages(beside: keyPath)
+            pages.usualSigns = signs.names.isEmpty ? nil : signs
         }
         return pages
     }
@@ -96,12 +93,18 @@ extension HTTPAPI.Pages {
         }
     }
 
-    /// Whether header fields lead to the next page. In this case, an unchanged body does not imply
-    /// unchanged pages.
-    var isSteeredByHeaders: Bool {
+    /// Whether header fields, or the status of the next request, decide if another page follows. In
+    /// this case, an unchanged body does not imply unchanged pages.
+    var isSteeredBesideBody: Bool {
         switch pointer {
         case .linkHeader, .header, .automatic, .custom: true
-        default: ends.contains { if case .pageCount = $0 { true } else { false } }
+        default:
+            ends.contains { end in
+                switch end {
+                case .pageCount, .status: true
+                case .shortPage, .unset, .set, .total: false
+                }
+            }
         }
     }
 

@@ -23,9 +23,7 @@ extension HTTPJSONSource {
                     "changes without a parameter are requested as the next page, and the pages have no cursor or link"))
         }
         guard api.format.isOpenEnded else { return }
-        var keyPaths = [keyPath, api.totalKeyPath ?? "", api.delta?.cursor.pageKeyPath ?? ""]
-        // Only header fields lead from lines and events to others.
-        if !api.pages.isAutomatic { keyPaths += api.pages.captures }
+        var keyPaths = [keyPath, api.totalKeyPath ?? "", api.delta?.cursor.pageKeyPath ?? ""] + api.pages.captures
         if case .list(let list) = api.delta?.tombstones { keyPaths.append(list) }
         guard let first = keyPaths.first(where: { !$0.isEmpty }) else { return }
         throw HTTPError(

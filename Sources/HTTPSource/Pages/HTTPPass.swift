@@ -48,6 +48,9 @@ actor HTTPPass: RemotePass {
     init(_ source: HTTPJSONSource, after bookmark: SyncBookmark?, keyPath: String) throws {
         var source = source
         source.api.pages = source.api.pages.reading(listAt: keyPath)
+        if let inner = source.api.delta?.innerTombstones, !JSONKeyPath.list(at: keyPath).object.isEmpty {
+            source.api.delta?.tombstones = inner
+        }
         try source.checkFormat(keyPath: keyPath)
         self.source = source
         self.bookmark = bookmark
@@ -121,7 +124,7 @@ actor HTTPPass: RemotePass {
                 return false
             }
             let isLast = index == known.count - 1
-            if isLast, source.api.pages.isSteeredByHeaders, try await hasGrown(answer, page) { return false }
+            if isLast, source.api.pages.isSteeredBesideBody, try await hasGrown(answer, page) { return false }
             if !isLast, answer.head.headers["Link"] != nil, case .linkHeader = source.api.pages.pointer,
                 try answer.nextToken(source.api.pages, facts: PageFacts()) != known[index + 1].token
             {
@@ -132,7 +135,8 @@ actor HTTPPass: RemotePass {
         return !known.isEmpty
     }
 
-    /// Whether the head of the last page now leads to another page, although its body is unchanged.
+    /// Whether another page now follows the last one, although the body of the last one is
+    /// unchanged.
     private func hasGrown(_ answer: OpenPage, _ page: SyncBookmark.Page) async throws -> Bool {
         if case .linkHeader = source.api.pages.pointer, answer.head.headers["Link"] != nil {
             return try answer.nextToken(source.api.pages, facts: PageFacts()) != nil
@@ -141,7 +145,7 @@ actor HTTPPass: RemotePass {
         let whole = try await open(answer.token, index: answer.index)
         while try await whole.fetch.nextPiece() != nil {}
         guard whole.bookmark == page else { return true }
-        return try whole.nextToken(source.api.pages, facts: try await whole.facts()) != nil
+        return try await Self.page(after: whole, source, opener, trail) != nil
     }
 
     /// Requests a page. If the server reports that the cursor is too old, requests the first of all
@@ -226,7 +230,8 @@ actor HTTPPass: RemotePass {
                 ahead.cancel()
             }
         } catch let error as HTTPError where isDelta && source.api.delta?.isTooOld(error) == true {
-            return try await openAll()
+            // The store has merged pages of changes, which are no part of the whole list.
+            throw ExpiredCursor()
         }
     }
 
@@ -240,7 +245,7 @@ actor HTTPPass: RemotePass {
         }
         guard let token = try page.nextToken(source.api.pages, facts: facts) else {
             // Without a link in the head, the body may still say that more pages follow.
-            if !source.api.pages.needsFacts, !source.api.pages.usualFlags.isEmpty {
+            if !source.api.pages.needsFacts, source.api.pages.usualSigns != nil {
                 _ = try page.nextToken(source.api.pages, facts: try await page.facts())
             }
             return nil

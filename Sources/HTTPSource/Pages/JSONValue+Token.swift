@@ -33,6 +33,15 @@ extension JSONValue {
         }
     }
 
+    /// Whether the value is false. Some servers write 0, or a text.
+    var isFalse: Bool {
+        switch self {
+        case .bool(let value): !value
+        case .string(let text): text.lowercased() == "false"
+        default: wholeNumber == 0
+        }
+    }
+
     /// Whether the value is set, and is not an empty array or object.
     var isFilled: Bool {
         switch self {

@@ -44,7 +44,7 @@ struct PageCompleteness: Sendable {
     /// Records a page that has been read.
     mutating func note(_ page: OpenPage, _ facts: PageFacts) throws {
         unseen.removeAll { facts.captured[$0] != nil }
-        reportedError = reportedError ?? errorSigns?.sign(in: facts.captured).map { "page \(page.index + 1) \($0)" }
+        reportedError = reportedError ?? errorSigns?.sign(in: facts).map { "page \(page.index + 1) \($0)" }
         let signs = try page.signs(source.api.pages, facts: facts)
         let isEmpty = facts.elementCount == 0 && facts.tombstones.isEmpty
         contradiction = contradiction ?? signs.doubt(page: page.index, isEmpty: isEmpty)

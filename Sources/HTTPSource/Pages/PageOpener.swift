@@ -104,8 +104,7 @@ struct PageOpener: Sendable {
         if let keyPath = source.api.delta?.cursor.pageKeyPath { plan.captures.append(keyPath) }
         if case .list(let keyPath) = source.api.delta?.tombstones { plan.tombstones = keyPath }
         plan.captures += [source.api.totalKeyPath, source.api.totalRelationKeyPath].compactMap(\.self)
-        if looksForPages { plan.captures += UnreadPages(beside: keyPath).captures }
-        plan.captures += errorSigns?.captures ?? []
+        plan.names = usualNames
         if source.api.format.isOpenEnded {
             plan.check = source.api.check
         } else {
@@ -116,16 +115,17 @@ struct PageOpener: Sendable {
         return { [plan] in isNeeded ? PageScanner(plan) : nil }
     }
 
-    /// Whether values beside the objects may show that there are more pages than are requested.
-    private var looksForPages: Bool { !keyPath.isEmpty && !source.api.format.isOpenEnded }
-
-    /// Values beside the objects that may report an error; nil if there are none.
-    private var errorSigns: ErrorSigns? { ErrorSigns(source, beside: keyPath) }
+    /// Key paths of values beside the objects that may show more pages than are requested, or may
+    /// report an error; empty if nothing is beside the objects.
+    private var usualNames: [String] {
+        guard !source.api.format.isOpenEnded else { return [] }
+        return UnreadPages(beside: keyPath).names + (ErrorSigns(source, beside: keyPath)?.names ?? [])
+    }
 
     /// Whether there is something to find in a page.
     var needsFacts: Bool {
         if case .events = source.api.format { return true }
-        return looksForPages || source.api.endSign != nil || source.api.pages.needsFacts || source.api.delta != nil
-            || source.api.totalKeyPath != nil || source.api.check != nil || errorSigns != nil
+        return source.api.endSign != nil || source.api.pages.needsFacts || source.api.delta != nil
+            || source.api.totalKeyPath != nil || source.api.check != nil || !usualNames.isEmpty
     }
 }

@@ -15,6 +15,8 @@ struct PageScanner: BodyInspector {
         var endSign: HTTPAPI.EndSign?
         /// Key paths of values outside the objects.
         var captures: [String] = []
+        /// Key paths of values outside the objects that are found by the names of their keys.
+        var names: [String] = []
         /// The field of each object that is its cursor.
         var cursor: String?
         /// The field of the last object that leads to the next page.
@@ -52,7 +54,7 @@ struct PageScanner: BodyInspector {
         // The limit is that of the sync, which reads the objects.
         var options = JSONReader.Options()
         options.maximumElementByteCount = .max
-        reader = JSONReader(layout: list.capturing(captures), options: options)
+        reader = JSONReader(layout: list.capturing(captures).capturing(named: plan.names), options: options)
         // No key of a list equals this one, so every value is outside the list.
         frame =
             JSONKeyPath.list(at: plan.keyPath).list.isEmpty && !captures.isEmpty && !plan.format.isOpenEnded
@@ -140,6 +142,7 @@ struct PageScanner: BodyInspector {
         facts.hasEndSign = recoder?.hasEndSign ?? false
         facts.elementCount = reader.elementCount
         facts.captured = frame.map { reader.captured.merging($0.captured) { $1 } } ?? reader.captured
+        facts.namedValues = reader.namedValues
         if let tombstones, case .array(let list) = facts.captured[tombstones] { facts.tombstones = list }
         facts.digest = hasher?.finalize()
         return facts

@@ -13,22 +13,22 @@ struct UnreadPages: Sendable {
         let address: String
     }
 
-    /// The usual key paths of the address of the next page, or of its number.
+    /// The usual key paths of the address of the next page, or of its number. The keys of these and
+    /// all other usual key paths are compared by their names; see `JSONNameProbe`.
     private static let links = [
-        "next", "links.next", "_links.next", "meta.next", "paging.next", "pagination.next", "next_page", "nextPage",
-        "next_page_url", "next_page_uri", "next_url", "nextLink", #"@odata\.nextLink"#, "nextRecordsUrl",
-        "meta.next_page", "pagination.next_page",
+        "next", "links.next", "meta.next", "pages.next", "paging.next", "pagination.next", "next_page",
+        "next_page_url", "next_page_uri", "next_page_link", "next_url", "next_link", #"@odata\.next_link"#,
+        "next_records_url", "meta.next_page", "pagination.next_page",
     ]
     /// The usual key paths of a cursor that requests the next page. A cursor may look like an
     /// address, such as `/9k=` in Base64.
     private static let cursors = [
-        "next_cursor", "nextCursor", "meta.next_cursor", "meta.nextCursor", "pagination.next_cursor",
-        "response_metadata.next_cursor", "next_page_token", "nextPageToken", "next_token", "nextToken", "continuation",
-        "paging.next.after", "metadata.continue",
+        "next_cursor", "meta.next_cursor", "pagination.next_cursor", "response_metadata.next_cursor",
+        "next_page_token", "next_token", "continuation", "paging.next.after", "metadata.continue",
     ]
-    /// The usual key paths of a cursor that the last page has as well. It says nothing beside pages
-    /// that are stated.
-    private static let lastingCursors = ["paging.cursors.after"]
+    /// The usual key paths of a cursor that the last page may have as well. It says nothing beside
+    /// pages that are stated.
+    private static let lastingCursors = ["paging.cursors.after", "continuation_token"]
     /// The usual key paths of a list of links by relation, with the keys of a relation and an
     /// address.
     private static let linkLists = [("links", "rel", "href"), ("link", "relation", "url")]
@@ -37,34 +37,38 @@ struct UnreadPages: Sendable {
         "paging.next.after": "after", "response_metadata.next_cursor": "cursor", "metadata.continue": "continue",
     ]
     /// The usual key paths of the number of the next page.
-    private static let nextNumbers = ["next_page", "nextPage", "meta.next_page", "pagination.next_page"]
+    private static let nextNumbers = ["next_page", "meta.next_page", "pagination.next_page"]
     /// The usual key paths of the number of a page and of the number of pages, and the number of
     /// the first page.
     private static let numbers = [
-        ("page", "total_pages", 1), ("page", "totalPages", 1), ("page", "pages", 1), ("current_page", "last_page", 1),
-        ("current_page", "total_pages", 1), ("currentPage", "totalPages", 1), ("meta.page", "meta.total_pages", 1),
+        ("page", "total_pages", 1), ("page", "pages", 1), ("page", "page_count", 1), ("current_page", "last_page", 1),
+        ("current_page", "total_pages", 1), ("meta.page", "meta.total_pages", 1),
         ("meta.current_page", "meta.last_page", 1), ("meta.current_page", "meta.total_pages", 1),
         ("pagination.page", "pagination.total_pages", 1), ("pagination.page", "pagination.pages", 1),
-        ("number", "totalPages", 0), ("page.number", "page.totalPages", 0),
+        ("number", "total_pages", 0), ("page.number", "page.total_pages", 0),
     ]
     /// The usual key paths of a value that is true if more pages follow.
-    private static let flags = [
-        "has_more", "hasMore", "has_next", "hasNext", "hasNextPage", "pageInfo.hasNextPage", "meta.has_more",
-        "pagination.has_more", "isTruncated", "more",
+    private static let moreFlags = [
+        "has_more", "has_next", "has_next_page", "page_info.has_next_page", "meta.has_more", "pagination.has_more",
+        "is_truncated", "more", "more_items",
     ]
+    /// The usual key paths of a value that is false if more pages follow.
+    private static let lastFlags = ["last", "is_last", "is_last_page", "done"]
     /// The usual key paths of the number of all objects.
     private static let totals = [
-        "total", "count", "totalCount", "total_count", "totalItems", "total_items", "totalSize", "totalResults",
-        "total_results", "meta.total", "meta.total_count", "meta.count", "meta.pagination.total", "meta.page.total",
-        "pagination.total", "paging.total", #"@odata\.count"#, "page.totalElements", "totalElements", "numberMatched",
+        "total", "count", "total_count", "total_items", "total_size", "total_results", "total_records",
+        "records_total", "meta.total", "meta.total_count", "meta.count", "meta.pagination.total", "meta.page.total",
+        "pagination.total", "paging.total", #"@odata\.count"#, "page.total_elements", "total_elements",
+        "number_matched",
     ]
     /// The usual key paths of the number of objects on later pages.
-    private static let remainders = ["metadata.remainingItemCount"]
+    private static let remainders = ["metadata.remaining_item_count"]
     /// The header fields with the number of pages. Fields with the number of objects are compared
     /// with the objects of all sources.
     private static let pageCountFields = ["X-Total-Pages", "X-WP-TotalPages"]
 
-    /// The places of the usual names: the root, and beside the list.
+    /// The places of the usual names: the root, and beside the list. None if the list is the whole
+    /// document.
     private let places: [String]
     /// How sentences write a setting.
     private let adviceText: @Sendable (HTTPAPI.Advice) -> String
@@ -74,23 +78,39 @@ struct UnreadPages: Sendable {
     ///   - adviceText: How sentences write a setting; in Swift by default.
     init(beside keyPath: String, adviceText: @escaping @Sendable (HTTPAPI.Advice) -> String = { "\($0)" }) {
         self.adviceText = adviceText
-        let parent = JSONKeyPath.list(at: keyPath).list.dropLast()
-        places = parent.isEmpty ? [""] : ["", JSONKeyPath.text(of: Array(parent)) + "."]
+        places = Self.places(beside: keyPath)
     }
 
-    /// The key paths of values outside the objects that can be such a sign.
-    var captures: [String] {
-        let usual =
-            Self.links + Self.cursors + Self.lastingCursors + Self.flags + Self.totals + Self.remainders
-            + Self.linkLists.map(\.0) + Self.numbers.flatMap { [$0.0, $0.1] }
-        return keyPaths(usual)
+    /// The places of usual names around the list at a key path, as beginnings of key paths.
+    static func places(beside keyPath: String) -> [String] {
+        let list = JSONKeyPath.list(at: keyPath).list
+        guard list.count > 1 else { return list.map { _ in "" } }
+        return ["", JSONKeyPath.text(of: Array(list.dropLast())) + "."]
     }
 
-    /// The usual key paths of a value that is true if more pages follow.
-    var flags: [String] { keyPaths(Self.flags) }
+    /// The key paths of values outside the objects that can be such a sign, by the names of their
+    /// keys.
+    var names: [String] {
+        let pages = Self.links + Self.cursors + Self.lastingCursors + Self.moreFlags + Self.lastFlags
+        let counts = Self.totals + Self.remainders + Self.numbers.flatMap { [$0.0, $0.1] }
+        return keyPaths(pages + counts + Self.linkLists.map(\.0))
+    }
 
     private func keyPaths(_ usual: [String]) -> [String] {
         places.flatMap { place in usual.map { place + $0 } }
+    }
+
+    /// The values at usual key paths.
+    private func values(_ usual: [String], _ facts: PageFacts) -> [PageFacts.Named] {
+        keyPaths(usual).flatMap { facts.values(named: $0) }
+    }
+
+    /// The key paths of values that say that more pages follow.
+    func flags(in facts: PageFacts) -> [String] {
+        let more = values(Self.moreFlags, facts).filter(\.value.isTrue)
+        // A number of this name counts something.
+        let last = values(Self.lastFlags, facts).filter { $0.value.isFalse && $0.value.wholeNumber == nil }
+        return (more + last).map(\.keyPath)
     }
 
     // MARK: Schemes
@@ -116,17 +136,17 @@ struct UnreadPages: Sendable {
         if let target = Self.linkTarget(page.head) {
             found.append((.link, target))
         }
-        for keyPath in keyPaths(Self.links) {
-            guard let target = facts.captured[keyPath].flatMap(Self.address) else { continue }
-            found.append((.linkField(keyPath: keyPath), target))
+        for named in values(Self.links, facts) {
+            guard let target = Self.address(named.value) else { continue }
+            found.append((.linkField(keyPath: named.keyPath), target))
         }
-        for place in places {
-            for (name, relation, address) in Self.linkLists {
-                guard case .array(let links) = facts.captured[place + name],
+        for (name, relation, address) in Self.linkLists {
+            for named in values([name], facts) {
+                guard case .array(let links) = named.value,
                     let link = links.first(where: { $0[relation] == .string("next") }),
                     case .string(let target) = link[address]
                 else { continue }
-                found.append((.links(keyPath: place + name, relation: relation, address: address), target))
+                found.append((.links(keyPath: named.keyPath, relation: relation, address: address), target))
             }
         }
         return found.compactMap { scheme, target in
@@ -159,20 +179,22 @@ struct UnreadPages: Sendable {
         }
         for place in places {
             for (name, count, first) in Self.numbers {
-                guard let number = facts.captured[place + name]?.wholeNumber,
-                    let count = facts.captured[place + count]?.wholeNumber, number >= first,
+                guard let number = facts.number(named: place + name)?.value,
+                    let count = facts.number(named: place + count)?.value, number >= first,
                     count > 0, number - first < count - 1
                 else { continue }
                 found.append(numbered(number + 1, first: first))
             }
             for name in Self.nextNumbers {
-                guard let next = facts.captured[place + name]?.wholeNumber, next > 0 else { continue }
+                guard let next = facts.number(named: place + name)?.value, next > 0 else { continue }
                 found.append(numbered(next))
             }
             for (name, parameter) in Self.parameters.sorted(by: { $0.key < $1.key }) {
-                guard let cursor = facts.captured[place + name]?.token else { continue }
-                let advice = HTTPAPI.Advice.pages(.cursor(keyPath: place + name, parameter: parameter))
-                found.append(Scheme(advice: advice, address: url.setting(parameter, to: cursor).absoluteString))
+                for named in facts.values(named: place + name) {
+                    guard let cursor = named.value.token else { continue }
+                    let advice = HTTPAPI.Advice.pages(.cursor(keyPath: named.keyPath, parameter: parameter))
+                    found.append(Scheme(advice: advice, address: url.setting(parameter, to: cursor).absoluteString))
+                }
             }
         }
         return found
@@ -223,11 +245,15 @@ struct UnreadPages: Sendable {
         }
         let choice = schemes.first.map { choosing([$0.advice]) }
         if let sign = pointerSign(on: page, facts, cursors: Self.cursors + Self.lastingCursors, choice) { return sign }
-        for keyPath in flags where facts.captured[keyPath]?.isTrue == true {
+        if let keyPath = flags(in: facts).first {
             return "\(keyPath) says that more pages follow, which were not read: " + (choice ?? advice)
         }
         if countsObjects, let sign = totalSign(on: page, facts) { return sign + ": " + (choice ?? advice) }
         if let sign = pageCountSign(on: page) { return sign + ": " + (choice ?? numberedAdvice) }
+        if page.index == 0, page.head.status == 206 {
+            return "status 206 says that the page is a part of the list, the rest of which was not read: "
+                + (choice ?? advice)
+        }
         return remainderSign(facts) ?? choice.map { "there is a next page, which was not read: \($0)" }
     }
 
@@ -253,11 +279,10 @@ struct UnreadPages: Sendable {
             return "the Link field of the last page leads to a next one, which was not read: "
                 + (choice ?? advice)
         }
-        for keyPath in keyPaths(Self.links + cursors) {
-            guard let value = facts.captured[keyPath], value.isSet else { continue }
-            if case .bool = value { continue }
-            let cursor = choosing([.pages(.cursor(keyPath: keyPath, parameter: nil))])
-            return "\(keyPath) leads to a next page, which was not read: "
+        for named in values(Self.links + cursors, facts) where named.value.isSet {
+            if case .bool = named.value { continue }
+            let cursor = choosing([.pages(.cursor(keyPath: named.keyPath, parameter: nil))])
+            return "\(named.keyPath) leads to a next page, which was not read: "
                 + (choice ?? "\(cursor), with the parameter that takes it")
         }
         if let next = head.headers["X-Next-Page"], !next.trimmingCharacters(in: .whitespaces).isEmpty {
@@ -278,8 +303,8 @@ struct UnreadPages: Sendable {
     func total(_ facts: PageFacts) -> Int? { totals(facts).map(\.count).max() }
 
     private func totals(_ facts: PageFacts) -> [(keyPath: String, count: Int)] {
-        keyPaths(Self.totals).compactMap { keyPath in
-            facts.captured[keyPath]?.wholeNumber.map { (keyPath, $0) }
+        values(Self.totals, facts).compactMap { named in
+            named.value.wholeNumber.map { (named.keyPath, $0) }
         }
     }
 
@@ -294,19 +319,19 @@ struct UnreadPages: Sendable {
     private func pageNumberSign(on page: OpenPage, _ facts: PageFacts) -> String? {
         for place in places {
             for (number, count, _) in Self.numbers {
-                guard facts.captured[place + number]?.wholeNumber != nil,
-                    let total = facts.captured[place + count]?.wholeNumber, total > page.index + 1
+                guard facts.number(named: place + number) != nil,
+                    let total = facts.number(named: place + count), total.value > page.index + 1
                 else { continue }
-                return "\(place + count) counts \(total) pages, and \(page.index + 1) were read"
+                return "\(total.keyPath) counts \(total.value) pages, and \(page.index + 1) were read"
             }
         }
         return nil
     }
 
     private func remainderSign(_ facts: PageFacts) -> String? {
-        for keyPath in keyPaths(Self.remainders) {
-            guard let count = facts.captured[keyPath]?.wholeNumber, count > 0 else { continue }
-            return "\(keyPath) counts \(count) more objects, which were not read"
+        for named in values(Self.remainders, facts) {
+            guard let count = named.value.wholeNumber, count > 0 else { continue }
+            return "\(named.keyPath) counts \(count) more objects, which were not read"
         }
         return nil
     }

@@ -224,7 +224,7 @@ final class FetchWork<Inspector: BodyInspector>: Sendable {
             }
         } else if (200...203).contains(head.status) || head.status == 204 && !order.expectsJSON
             || head.status == 304 && request.isConditional
-            || head.status == 206 && isForRange
+            || head.status == 206 && (isForRange || order.expectsJSON && head.headers.hasRangeOfItems)
         {
             return
         }

@@ -102,6 +102,13 @@ extension HTTPHeaders {
         return date.timeIntervalSince(modified) < 1
     }
 
+    /// Whether `Content-Range` counts items, as in `items 0-19/95` and `0-999/2500`. The body is
+    /// then a whole page of a list, not a part of a body.
+    var hasRangeOfItems: Bool {
+        guard let range = self["Content-Range"]?.drop(while: \.isWhitespace), !range.isEmpty else { return false }
+        return !range.lowercased().hasPrefix("bytes")
+    }
+
     /// The value of `Content-Range`, such as `bytes 50-99/100` or `bytes 50-99/*` (RFC 9110,
     /// section 14.4); nil if there is none.
     var contentRange: (first: Int, last: Int, total: Int?)? {

@@ -6,8 +6,8 @@
 package enum SecretName {
     /// Words that indicate credentials.
     private static let words: Set<String> = [
-        "appid", "auth", "authorization", "credential", "credentials", "jwt", "oauth", "pass", "passcode", "passphrase",
-        "pin", "session", "sessionid", "sid", "sig",
+        "appid", "auth", "authorization", "credential", "credentials", "jsessionid", "jwt", "oauth", "pass", "passcode",
+        "passphrase", "phpsessid", "pin", "session", "sessionid", "sid", "sig",
     ]
     /// Endings of words that indicate credentials, such as `apikey`.
     private static let endings = ["key", "password", "passwd", "pwd", "secret", "signature", "token"]

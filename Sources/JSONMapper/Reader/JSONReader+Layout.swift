@@ -15,6 +15,8 @@ extension JSONReader {
         private(set) var members: JSONKeyPath.Members?
         /// The values to capture from the rest of the document.
         var probe = JSONProbe([])
+        /// The values to capture from the rest of the document by the names of their keys.
+        var nameProbe = JSONNameProbe([])
 
         /// The elements of the array at a key path.
         ///
@@ -78,6 +80,20 @@ extension JSONReader {
             return layout
         }
 
+        /// Returns the same layout, which also captures values around the array whose keys have the
+        /// same names as those of some key paths.
+        ///
+        /// ``JSONReader/namedValues`` returns the values. Names are compared without case,
+        /// underscores and hyphens.
+        ///
+        /// - Parameter keyPaths: Keys from the root of the document, separated by dots. Values
+        ///   inside the elements are not captured.
+        package func capturing(named keyPaths: [String]) -> JSONReader.Layout {
+            var layout = self
+            layout.nameProbe = JSONNameProbe(keyPaths)
+            return layout
+        }
+
         /// The whole document as the only element.
         public static let document = JSONReader.Layout(kind: .document, path: [], pathText: "")
 
@@ -103,6 +119,16 @@ extension JSONReader {
             var node: JSONProbe.Node? = probe.root
             return path.map { key in
                 defer { node = node?.children.first { $0.key == key } }
+                return node
+            }
+        }
+
+        /// The values to capture by name from the object at each level of the path, one entry per
+        /// key; nil for none.
+        var nameProbes: [JSONNameProbe.Node?] {
+            var node: JSONNameProbe.Node? = nameProbe.root
+            return path.map { key in
+                defer { node = node?.child(String(decoding: key, as: UTF8.self)) }
                 return node
             }
         }

@@ -107,15 +107,18 @@ extension JSONReader {
         let keyOffset = window.readByteCount
         var probe: JSONProbe.Node?
         var passed: String?
+        var named: (key: String, node: JSONNameProbe.Node)?
         let match: Bool? = try readElement { cursor in
             let key = try cursor.readString()
             probe = self.probes[level]?.child(key)
+            named = self.nameProbes[level].flatMap { Self.named(key, in: $0) }
             let isMatch = key.equals(self.layout.path[level])
             passed = isMatch ? nil : JSONError.Missing.name(key)
             return isMatch
         }
         guard let isMatch = match else { return false }
         passedKey = passed
+        passedName = named
         if let passed, !hasFoundTarget, passedKeys.count < JSONError.Missing.keyCount { passedKeys.append(passed) }
         if isMatch, hasFoundTarget {
             window.start -= window.readByteCount - keyOffset
@@ -125,19 +128,32 @@ extension JSONReader {
         return true
     }
 
+    /// The key with what to capture by name from its value; nil for nothing.
+    private static func named(
+        _ key: JSONSlice, in node: JSONNameProbe.Node
+    ) -> (key: String, node: JSONNameProbe.Node)? {
+        guard !node.children.isEmpty else { return nil }
+        let key = key.string
+        return node.child(key).map { (key, $0) }
+    }
+
     /// Skips a value outside the path and captures the requested parts of it.
     ///
     /// - Returns: The lists in it; empty after the target, and in a value with requested parts.
     private func skip(
         _ cursor: inout JSONCursor, _ probe: JSONProbe.Node?, level: Int
     ) throws -> [JSONError.List] {
+        let outer = layout.path.prefix(level).map { String(decoding: $0, as: UTF8.self) }
+        if let (key, node) = passedName {
+            var start = cursor
+            try node.read(&start, at: outer + [key], into: &namedValues)
+        }
         guard let probe else {
             var found: [JSONError.List] = []
             guard !hasFoundTarget, let passedKey else {
                 try cursor.skipValue()
                 return []
             }
-            let outer = layout.path.prefix(level).map { String(decoding: $0, as: UTF8.self) }
             try cursor.readLists(at: outer + [passedKey], into: &found)
             return found
         }

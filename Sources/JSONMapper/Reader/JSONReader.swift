@@ -56,6 +56,10 @@ public final class JSONReader {
     /// ``JSONReader/Layout/capturing(_:)`` selects them. Values may precede or follow the elements,
     /// so all are known only at the end of the document.
     public internal(set) var captured: [String: JSONValue] = [:]
+    /// The values found so far by the names of their keys.
+    ///
+    /// ``JSONReader/Layout/capturing(named:)`` selects them.
+    package internal(set) var namedValues: JSONNameProbe.Values = [:]
     /// The number of input bytes received so far.
     public var byteCount: Int { window.totalByteCount }
 
@@ -64,6 +68,9 @@ public final class JSONReader {
     var passedKeys: [String] = []
     /// The latest key that is not on the path; nil if it is long.
     var passedKey: String?
+    /// The latest key that is not on the path, with what to capture by name from its value; nil for
+    /// nothing.
+    var passedName: (key: String, node: JSONNameProbe.Node)?
     /// The first lists of the document, as far as it was read, in place of the one at the key path.
     package internal(set) var lists: [JSONError.List] = []
     /// The field that each element has in addition, with the key of its member; nil for a list.
@@ -72,6 +79,8 @@ public final class JSONReader {
     private let hasMembers: Bool
     /// The values to capture from the object at each level of the path; nil for none.
     let probes: [JSONProbe.Node?]
+    /// The values to capture by name from the object at each level of the path; nil for none.
+    let nameProbes: [JSONNameProbe.Node?]
     private let source: Source?
     var phase = Phase.start
     var hasFoundTarget = false
@@ -114,6 +123,7 @@ public final class JSONReader {
         self.options = options
         self.source = source
         probes = layout.probes
+        nameProbes = layout.nameProbes
         hasMembers = layout.members != nil
         addedKey = layout.members?.key
         window = JSONWindow(capacity: windowByteCount)
@@ -130,6 +140,7 @@ public final class JSONReader {
         self.options = options
         source = nil
         probes = layout.probes
+        nameProbes = layout.nameProbes
         hasMembers = layout.members != nil
         addedKey = layout.members?.key
         window = JSONWindow(capacity: 4096)
