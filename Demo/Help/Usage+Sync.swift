@@ -55,7 +55,9 @@ extension Usage {
                                  and named
           --operations LIST      The allowed operations, separated by commas: insert,
                                  update, delete, insertRelationships,
-                                 updateRelationships, deleteRelationships (default all)
+                                 updateRelationships, deleteRelationships (default
+                                 all). With insert,update alone, relationships are
+                                 ignored, and the summary counts them
           --where CONDITION      Delete only objects for which this holds, such as
                                  'createdAt > 2014-01-01'
           --max-removals N|P%    Fail, and change no objects, if more than N, or more

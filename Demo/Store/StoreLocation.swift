@@ -12,7 +12,7 @@ import SyncStoreSQL
 import SyncStoreSQLite
 
 /// The location of a store, as given on the command line.
-enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
+enum StoreLocation: Hashable, Sendable {
     /// In memory, while the command runs.
     case memory
     /// In an SQLite database, which also contains the model.
@@ -31,24 +31,6 @@ enum StoreLocation: Hashable, Sendable, CustomStringConvertible {
         } else {
             return nil
         }
-    }
-
-    /// The location as on the command line, without a password.
-    var description: String {
-        switch self {
-        case .memory: "memory:"
-        case .sqlite(let path): "sqlite:\(PrintableText.line(path, limit: 200))"
-        case .postgres(let address):
-            // The parts before the host and after the path can contain a password.
-            "postgres://" + PrintableText.line(Self.host(of: address), limit: 200)
-        }
-    }
-
-    /// Returns the host and the path of a PostgreSQL address.
-    private static func host(of address: String) -> String {
-        let plain = address.prefix { $0 != "?" }
-        let start = plain.range(of: "://")?.upperBound ?? plain.startIndex
-        return String(plain[start...].split(separator: "@", omittingEmptySubsequences: false).last ?? "")
     }
 
     /// Returns the model that the store was last opened with; nil if there is none yet.

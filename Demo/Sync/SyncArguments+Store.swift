@@ -18,7 +18,10 @@ extension SyncArguments {
     var advice: [String] {
         if isPlan { return ["Run it without --plan to make these changes."] }
         guard store != .memory else { return ["The objects were not kept; --store sqlite:FILE keeps them."] }
-        return ["Next: Demo query --store \(ShellWord.quoted(store.description)) --entity \(ShellWord.quoted(entity))"]
+        let next =
+            "Next: Demo query --store \(ShellWord.quoted(store.description)) --entity \(ShellWord.quoted(entity))"
+        guard !store.isShownInFull else { return [next] }
+        return ["The next line leaves out parts of --store, such as a password; add them.", next]
     }
 
     /// Returns the given or stored model; nil if it must be inferred from the JSON.

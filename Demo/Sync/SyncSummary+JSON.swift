@@ -49,6 +49,8 @@ extension SyncSummary {
         writer.endObject()
         writer.key("tolerated")
         writer.integer(Int64(result.toleratedCount))
+        writer.key("excluded_relationships")
+        writer.integer(Int64(result.excludedRelationshipCount))
         writer.key("drift")
         writer.beginArray()
         for entry in result.drift.entries { Self.write(entry, to: &writer) }

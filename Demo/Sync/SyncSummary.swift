@@ -123,6 +123,10 @@ struct SyncSummary {
                 let kept = "\(Quantity.count(keptCount, "object")) absent from the JSON"
                 lines.append(fitted("\(kept) \(keptCount == 1 ? "was" : "were") kept", .warning))
             }
+            if result.excludedRelationshipCount > 0 {
+                let values = "\(Quantity.count(result.excludedRelationshipCount, "value")) of relationships"
+                lines.append(fitted("\(values) ignored: --operations includes none for them", .warning))
+            }
             for text in changeLines { lines.append(fitted(text)) }
             let parts = [driftLines, rejectedLines]
             for part in parts {

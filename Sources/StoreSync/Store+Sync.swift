@@ -156,7 +156,18 @@ extension Store {
     /// reports no change, nothing is written, unless the bookmark changes or the history records
     /// such syncs. A bookmark becomes invalid when the source, the options or the model change, or
     /// when another list replaces the objects. Lists that share an entity each need a scope
-    /// (`StoreSyncOptions.scope`).
+    /// (`StoreSyncOptions.scope`). An entity without a key, or with a hash of the content as its
+    /// key, is always read in full.
+    ///
+    /// If objects were rejected, the next sync reads the pages again, although they may be
+    /// unchanged, and reports them again:
+    ///
+    /// - Changes are requested again from the same cursor, until none of them is rejected or the
+    ///   whole list is read.
+    /// - After a whole list, the cursor stays, so that one unsuitable object does not make every
+    ///   sync read the list. The object is reported again when it changes, and by the next full
+    ///   pass. If the store refused an object or has no parent for it, which can change without a
+    ///   change of the object, the next sync reads the whole list.
     ///
     /// All pages are read in one transaction and in bounded memory. Until the commit, readers see
     /// the old state and other writers wait.
@@ -168,6 +179,9 @@ extension Store {
     ///   still in doubt are kept, counted, and examined by the next sync.
     /// - Pages of changes are read again in the same way, because a change may move from one page
     ///   to another. If they are in doubt after the third time, the next sync asks for them again.
+    /// - If pages repeat objects of earlier pages, and the source does not count its objects,
+    ///   nothing is deleted unless the pages are of one moment: a list without a unique order
+    ///   repeats some objects and leaves out others.
     /// - If a page has elements but none with a key, nothing is deleted, because such a page
     ///   reports an error.
     ///

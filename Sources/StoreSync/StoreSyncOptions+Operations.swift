@@ -1,5 +1,8 @@
 extension StoreSyncOptions {
     /// The operations a sync may perform on objects and their relationships.
+    ///
+    /// Without any operation for relationships, those of the payload are ignored:
+    /// ``StoreSyncResult/excludedRelationshipCount`` counts them.
     public struct Operations: OptionSet, Hashable, Sendable {
         /// The operations as bits.
         public let rawValue: Int

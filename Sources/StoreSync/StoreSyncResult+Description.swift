@@ -23,6 +23,10 @@ extension StoreSyncResult: CustomStringConvertible {
         if toleratedCount > 0 {
             lines.append("Ignored because they do not fit: \(Self.count(toleratedCount, "value")).")
         }
+        if excludedRelationshipCount > 0 {
+            let values = Self.count(excludedRelationshipCount, "value")
+            lines.append("Ignored because the operations include none for relationships: \(values).")
+        }
         if !drift.isEmpty { lines.append("The payload differs from the model: \(drift).") }
         return lines.joined(separator: "\n")
     }

@@ -76,6 +76,9 @@ public struct StoreSyncResult: Hashable, Sendable, Codable {
     public var rejectedCount = 0
     /// The number of values that were cleared or ignored because they did not fit.
     public var toleratedCount = 0
+    /// The number of values of relationships that were ignored because the operations include none
+    /// for relationships. Null and empty lists do not count, nor does what is nested in a value.
+    public var excludedRelationshipCount = 0
     /// The differences of the payload from the model, the store or itself.
     public var drift = DriftReport()
     /// The keys; nil unless `StoreSyncOptions.reportsKeys` is set, and for changes of several

@@ -35,7 +35,9 @@ import Testing
             let second = try await sync(#"[{"id": 1, "name": "Eve"}]"#, into: database.url)
             #expect(second.counts(of: "User") == [0, 1, 0, 1], "\(second.errors)")
             #expect(second.lines.contains { $0.hasSuffix(", kept model") })
-            #expect(second.lines.last?.hasPrefix("Next: Demo query --store postgres://") == true)
+            let store = try #require(StoreLocation(database.url))
+            let word = ShellWord.quoted(store.description)
+            #expect(second.lines.last == "Next: Demo query --store \(word) --entity User")
             let again = try await sync(#"[{"id": 1, "name": "Eve"}]"#, into: database.url, "--plan")
             #expect(again.counts(of: "User") == [0, 0, 1, 0], "\(again.errors)")
             // The note went with its user's list, and is a list of its own from now on.

@@ -319,6 +319,8 @@ import Testing
     @Test(arguments: [
         (#""next_page_url":"/users?page=2""#, "choose --pages link:next_page_url"),
         (#""@odata.nextLink":"/users?page=2""#, #"choose --pages 'link:@odata\.nextLink'"#),
+        (#""NextPageLink":"/users?page=2""#, "choose --pages link:NextPageLink"),
+        (#""error":"x""#, "error is a text (--api NAME states what an error is)"),
         (#""next_cursor":"x""#, "choose --pages cursor:next_cursor:PARAM, with the parameter that takes it"),
         (#""total":9"#, "state how the next page is found, such as --pages page:page or --pages offset:offset"),
     ])

@@ -122,6 +122,19 @@ import Testing
         #expect(run.counts(of: "User") == [0, 0, 0, 0])
     }
 
+    @Test func relationshipsThatNoOperationAllowsAreCounted() async throws {
+        let arguments = ["sync", try folder.write(Self.users, to: "users.json"), "--entity", "User", "--operations"]
+        let run = await CommandRun(arguments + ["insert,update"])
+        #expect(run.code == 0 && run.counts(of: "User") == [2, 0, 0, 0], "\(run.errors)")
+        #expect(run.lines.contains("1 value of relationships ignored: --operations includes none for them"))
+        let planned = await CommandRun(arguments + ["insert,update", "--plan", "--json"])
+        let outcome = try JSONValue(parsing: planned.output)
+        #expect(outcome["excluded_relationships"] == .integer(1) && outcome["drift"] == .array([]))
+        let whole = await CommandRun(arguments + ["insert,update,insertRelationships,updateRelationships"])
+        #expect(whole.counts(of: "Note") == [2, 0, 0, 0], "\(whole.errors)")
+        #expect(!whole.output.contains("ignored"))
+    }
+
     @Test(arguments: [
         (["--where", "firstNam = 4"], "User has no property firstNam; did you mean firstName?"),
         (["--key-path", "data"], "the JSON is not an object, so there is nothing at the key path (line 1"),

@@ -115,8 +115,22 @@ import Testing
         #expect(Set(result.keys?.deleted ?? []) == users.0.subtracting(users.1))
         #expect(result.keys?.updated == (operations.contains(.update) ? [.identity(1)] : []))
         #expect(result.drift.isEmpty && result.rejectedCount == 0 && result.toleratedCount == 0)
+        // The two users have notes, tags and a company each.
+        let relates = !operations.isDisjoint(
+            with: [.insertRelationships, .updateRelationships, .deleteRelationships])
+        #expect(result.excludedRelationshipCount == (relates ? 0 : 6))
         let again = try await world.json.sync(payload, into: "User", options: options)
         #expect(again.isUnchanged)
+    }
+
+    /// A deliberate choice of operations is no difference from the model.
+    @Test func relationshipsThatNoOperationAllowsAreCounted() async throws {
+        let world = try SyncWorld()
+        var options = StoreSyncOptions(operations: [.insert, .update])
+        options.failsOnDrift = true
+        let json = #"[{"id":1,"company_id":7},{"id":2,"company":null,"tags":[],"notes":[{"id":3,"user":{"id":1}}]}]"#
+        let result = try await world.json.sync(.bytes(Array(json.utf8)), into: "User", options: options)
+        #expect(result.counts.all == [2, 0, 0, 0] && result.excludedRelationshipCount == 2)
     }
 
     @Test func aHookSeesWhatObjectsOfTheListLeadTo() async throws {

@@ -212,6 +212,7 @@ import Testing
                 let error = failure?.errors.first?.underlying as? SyncError
                 let key = error?.key as? Record.Key
                 #expect(key == Record.Key.identity(1))
+                #expect(error?.description.contains(" of 1: ") == true)
                 #expect(error.map { "\($0.underlying)" } == details.reason)
                 #expect(processor.counts.inserted == insertedCount)
                 let names = try await store.all(Member.self).map(\.name)

@@ -75,6 +75,17 @@ import Testing
         }
     }
 
+    /// A line names two, the other none.
+    @Test(arguments: StoreKind.all) func relationsThatNoOperationAllowsAreCounted(kind: StoreKind) async throws {
+        try await withStore(kind) { store in
+            let options = StoreSyncOptions(operations: [.insert, .update])
+            let result = try await store.sync(User.self, users("1,Ada,36,5,a b", "2,Ben,,,"), options: options)
+            #expect(result.counts.inserted == 2 && result.excludedRelationshipCount == 2)
+            let found = try await store.all(User.self, including: \.company, \.tags)
+            #expect(found.allSatisfy { $0.company == nil && $0.tags.isEmpty })
+        }
+    }
+
     private static let numberedUsers: JSONSource = {
         let numbers = AsyncStream<Int> { continuation in
             for number in 1...2_500 { continuation.yield(number) }

@@ -131,7 +131,21 @@ import Testing
             source: Source(readings: [[[1, 2], [2, 3]]], total: 3), stored: [1, 2, 3], readCount: 2),
         Case(
             testDescription: "an object on two pages of a source that does not count",
-            source: Source(readings: [[[1, 2], [2, 3]]]), stored: [1, 2, 3], readCount: 2),
+            source: Source(readings: [[[1, 2], [2, 3]]]), stored: [1, 2, 3, 4], readCount: 3, kept: 1, cursor: nil,
+            warning: "absent objects were kept: the pages repeat objects of earlier pages (1)"),
+        Case(
+            testDescription: "an object on two pages, and nothing is absent",
+            source: Source(readings: [[[1, 2], [2, 3, 4]]]), stored: [1, 2, 3, 4], readCount: 3, cursor: "cautious",
+            warning: "the next sync asks for most of the list again: the pages repeat objects"),
+        Case(
+            testDescription: "an object on two pages of a snapshot",
+            source: Source(readings: [[[1, 2], [2, 3]]], isSnapshot: true), stored: [1, 2, 3], readCount: 1),
+        Case(
+            testDescription: "an object on two pages of the first reading only",
+            source: Source(readings: [[[1, 2], [2, 3]], [[1, 2], [3, 5]]]), stored: [1, 2, 3, 5], readCount: 3),
+        Case(
+            testDescription: "an object twice on a page of a source that does not count",
+            source: Source(readings: [[[1, 2, 2], [3]]]), stored: [1, 2, 3], readCount: 2),
         Case(
             testDescription: "without permission to delete", source: Source(readings: [[[1], [2]]]),
             stored: [1, 2, 3, 4], readCount: 2, operations: [.insert, .update]),

@@ -43,6 +43,30 @@ import Testing
         #expect(result.drift.count(of: .conflict) == 1, "\(result.drift)")
     }
 
+    /// Users state their manager and their reports.
+    @Test(
+        arguments: [
+            (#"[{"id":2,"manager_id":1},{"id":1,"reports_ids":[]},{"id":3}]"#, [], 1),
+            (#"[{"id":1,"reports_ids":[]},{"id":2,"manager_id":1},{"id":3}]"#, [2], 1),
+            (#"[{"id":1,"reports_ids":[3]},{"id":2,"manager_id":1},{"id":3}]"#, [2, 3], 1),
+            (#"[{"id":2,"manager_id":3},{"id":3,"reports_ids":[]},{"id":1,"reports_ids":[2]}]"#, [2], 2),
+            (#"[{"id":1,"reports_ids":[2]},{"id":2,"manager_id":null},{"id":3}]"#, [], 1),
+            (#"[{"id":1,"reports_ids":[2,3]},{"id":3,"manager_id":1},{"id":2,"manager_id":1}]"#, [2, 3], 0),
+            (#"[{"id":3,"manager_id":1},{"id":2,"manager_id":1},{"id":1,"reports_ids":[2,3]}]"#, [2, 3], 0),
+            (#"[{"id":2,"manager_id":1},{"id":1,"reports_ids":[null]},{"id":3}]"#, [2], 0),
+        ] as [(String, [AttributeValue], Int)], [1, 2, 1000])
+    func endsThatContradictEachOtherAreReported(
+        case: (json: String, reports: [AttributeValue], count: Int), rowCount: Int
+    ) async throws {
+        let world = try world(rowCount)
+        try await world.sync(#"[{"id":1},{"id":2},{"id":3}]"#)
+        for _ in 0..<2 {
+            let result = try await world.sync(`case`.json)
+            #expect(try await world.column("id", where: "manager.id = 1") == `case`.reports)
+            #expect(result.drift.count(of: .conflict) == `case`.count, "\(result.drift)")
+        }
+    }
+
     // MARK: Values
 
     /// The first of both statements about user 2 equals the store, beside a change of user 1.

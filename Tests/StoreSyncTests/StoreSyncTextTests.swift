@@ -167,5 +167,11 @@ import Testing
                 Left out: 2 objects, first: \(Self.problem).
                 Ignored because they do not fit: 3 values.
                 """)
+        (result.rejectedCount, result.toleratedCount, result.excludedRelationshipCount) = (0, 0, 1)
+        #expect(
+            result.description == """
+                1 inserted (2 pages, 0 bytes, changes only).
+                Ignored because the operations include none for relationships: 1 value.
+                """)
     }
 }

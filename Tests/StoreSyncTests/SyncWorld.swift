@@ -63,7 +63,15 @@ struct SyncWorld {
     {
         let predicate: RecordPredicate = try text.map { try RecordPredicate(parsing: $0) } ?? .constant(true)
         let records = try await store.records(StoreQuery(entity, where: predicate))
-        return records.sorted { "\($0.key)" < "\($1.key)" }.map { $0.record[attribute] }
+        return records.sorted { Self.place(of: $0.key) < Self.place(of: $1.key) }.map { $0.record[attribute] }
+    }
+
+    /// A text by which keys are sorted: identities before numbers.
+    private static func place(of key: Record.Key) -> String {
+        switch key {
+        case .identity(let values): "\(values)"
+        case .object(let object): "object(\(object))"
+        }
     }
 
     /// All objects with their values and the keys of what they are related to, in no order that

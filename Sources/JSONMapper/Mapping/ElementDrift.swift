@@ -23,9 +23,13 @@ struct ElementDrift {
     private var notes: [Note] = []
     /// The element of the walk to which the notes and the latest unknown keys belong.
     private var notedElement = 0
-    /// The drift of committed elements, and the number of their values that did not fit.
+    /// The number of values of relationships that the open element has and the batch leaves out.
+    private var openExcludedCount = 0
+    /// The drift of committed elements, and the numbers of their values that did not fit, or of
+    /// relationships that the batch leaves out.
     private var report = DriftReport()
     private var toleratedCount = 0
+    private var excludedCount = 0
 
     init(of layout: EntityLayout, _ walk: MappingWalk) {
         entity = layout.name
@@ -65,27 +69,38 @@ struct ElementDrift {
         }
     }
 
+    /// Counts a value of a relationship that the batch leaves out. Only elements of the walk itself
+    /// have such values.
+    mutating func countExcluded() {
+        begin()
+        openExcludedCount += 1
+    }
+
     /// Commits all differences so far.
     mutating func commit() {
         unknownKeys.commit()
         if !notes.isEmpty { flushNotes() }
+        excludedCount += openExcludedCount
+        openExcludedCount = 0
     }
 
     /// Reverts the differences of elements from an index on, unless they were committed.
     mutating func revert(from index: Int) {
         while let last = notes.last, last.index >= index { notes.removeLast() }
         unknownKeys.revert(from: index)
+        openExcludedCount = 0
     }
 
-    /// Returns the report, with the number of values that did not fit, and starts a new one.
-    mutating func take() -> (drift: DriftReport, toleratedCount: Int) {
+    /// Returns the report, with the numbers of values that did not fit and of relationships' values
+    /// that the batch leaves out, and starts a new one.
+    mutating func take() -> (drift: DriftReport, toleratedCount: Int, excludedCount: Int) {
         commit()
         unknownKeys.flush(entity: entity, into: &report)
         defer {
             report = DriftReport()
-            toleratedCount = 0
+            (toleratedCount, excludedCount) = (0, 0)
         }
-        return (report, toleratedCount)
+        return (report, toleratedCount, excludedCount)
     }
 
     /// Commits the differences of earlier elements when the walk has reached another one.

@@ -226,10 +226,12 @@ struct ElementMapper {
                 guard tolerate(problem, contract.wrongType, column: column, path: path) else { return false }
             }
         }
-        if keepsRelationships {
-            for (relationship, identities) in row.targets {
+        for (relationship, identities) in row.targets {
+            if keepsRelationships {
                 prepareNest(relationship)
                 nests[relationship]?.add(identities, row: group.records.count)
+            } else if !identities.isEmpty {
+                drift.countExcluded()
             }
         }
         complete()
@@ -383,7 +385,8 @@ struct ElementMapper {
                 group.records.setString(found.bytes, at: column)
             }
         } else {
-            try cursor.skipValue()
+            let value = RelationshipValue(bytes: try cursor.rawValue().bytes, holdsIdentifiers: false)
+            if found.relationship >= 0, !value.isEmpty { drift.countExcluded() }
         }
         for field in found.firstField..<(found.firstField + found.fieldCount) {
             var again = before

@@ -52,6 +52,9 @@ package struct MappedBatch: Sendable {
     /// The number of values that were cleared or ignored because they did not fit, including those
     /// of nested objects.
     package var toleratedCount: Int
+    /// The number of values of relationships, other than null and empty lists, that the batch
+    /// leaves out because the options do not request them.
+    package var excludedRelationshipCount = 0
     /// The differences between the objects and the model.
     package var drift = DriftReport()
     /// The differences between the nested objects of all levels and the model, with the indices of
@@ -80,6 +83,7 @@ package struct MappedBatch: Sendable {
     /// Replaces the differences and their counts by those of another batch; nil for none.
     mutating func replaceDrift(by other: MappedBatch?) {
         toleratedCount = other?.toleratedCount ?? 0
+        excludedRelationshipCount = other?.excludedRelationshipCount ?? 0
         (drift, nestedDrift) = (other?.drift ?? DriftReport(), other?.nestedDrift ?? DriftReport())
     }
 

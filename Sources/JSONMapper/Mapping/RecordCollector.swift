@@ -226,6 +226,7 @@ package struct RecordCollector {
             let found = elements[index].drift.take()
             batch.drift.add(found.drift)
             batch.toleratedCount += found.toleratedCount
+            batch.excludedRelationshipCount += found.excludedCount
             guard !elements[index].group.records.isEmpty else { continue }
             var group = try elements[index].takeGroup()
             batch.takeNestedDrift(of: &group)

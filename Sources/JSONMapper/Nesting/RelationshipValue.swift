@@ -22,7 +22,7 @@ struct RelationshipValue {
     }
 
     /// Whether the value is null or an empty array.
-    private var isEmpty: Bool {
+    var isEmpty: Bool {
         bytes.first == ASCII.n || (bytes.first == ASCII.openBracket && firstElement == ASCII.closeBracket)
     }
 

@@ -163,6 +163,7 @@ extension StoreSyncResult {
         rejected = Array((rejected + later.rejected).prefix(PassCounts.reportedProblemCount))
         rejectedCount += later.rejectedCount
         toleratedCount += later.toleratedCount
+        excludedRelationshipCount += later.excludedRelationshipCount
         drift.append(later.drift)
         if !ofOtherEntity, let others = later.keys {
             keys?.inserted += others.inserted

@@ -257,7 +257,8 @@ extension StorePass {
         guard !rules.isImport, rules.mode(of: links.relationship) != .retain, let inverse = links.inverse
         else { return PassState.Share() }
         let receivers = state.receivers(merged, links)
-        let current = try await targets(of: links.objects(of: receivers), by: links.relationship)
+        let compared = state.comparesEnds(links) ? merged.sources : receivers
+        let current = try await targets(of: links.objects(of: compared), by: links.relationship)
         var owners = TargetSources(mostOf: current.max { $0.value.count < $1.value.count }?.key)
         for (source, targets) in current {
             for target in targets { owners.set(source, of: target) }
@@ -269,7 +270,10 @@ extension StorePass {
         for (target, sources) in try await targets(of: others.objects, by: inverse) {
             if let source = sources.last { owners.set(source, of: target) }
         }
-        return state.move(merged, links, receivers: receivers, current, owners)
+        let contradicting = state.contradictingEnds(merged, links, current)
+        var share = state.move(merged, links, receivers: receivers, current, owners)
+        share.differs.merge(contradicting) { $1 }
+        return share
     }
 
     /// Moves the objects that the list has moved, after it has been read.

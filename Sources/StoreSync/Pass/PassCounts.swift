@@ -45,8 +45,13 @@ struct PassCounts {
     /// Whether an object was rejected that the store may have. Absent objects are then kept, unless
     /// the source is certain.
     var mayLackObjects = false
+    /// Whether an object was rejected that may be accepted later, although its JSON stays the same:
+    /// the store refused it, or has no parent for it.
+    private(set) var mayAcceptLater = false
     /// The number of values that were cleared or ignored because they did not fit.
     var toleratedCount = 0
+    /// The number of values of relationships that were left out because of the operations.
+    var excludedRelationshipCount = 0
     /// The differences in the current page, or in a payload without pages.
     var drift = DriftReport()
     /// The differences in earlier pages.
@@ -73,6 +78,7 @@ struct PassCounts {
     /// Adds the differences between a batch and the model.
     mutating func addDrift(of batch: MappedBatch, _ origin: Origin) {
         toleratedCount += batch.toleratedCount
+        excludedRelationshipCount += batch.excludedRelationshipCount
         for drift in [batch.drift, batch.nestedDrift] where !drift.isEmpty {
             self.drift.add(drift) { origin.elementIndex($0) }
         }
@@ -81,6 +87,7 @@ struct PassCounts {
     /// Removes the differences of a batch whose objects were mapped again.
     mutating func removeDrift(of batch: MappedBatch) {
         toleratedCount -= batch.toleratedCount
+        excludedRelationshipCount -= batch.excludedRelationshipCount
         for drift in [batch.drift, batch.nestedDrift] where !drift.isEmpty { self.drift.remove(drift) }
     }
 
@@ -231,13 +238,18 @@ struct PassCounts {
     ///   - isElement: Whether it is an element of the list, not nested in one.
     ///   - mayBeListed: Whether the object may be one that the store has and the list seems to
     ///     lack.
-    mutating func reject(_ problem: MappingError.Problem, isElement: Bool, mayBeListed: Bool) {
+    ///   - mayAcceptLater: Whether the object was rejected because of other objects of the store;
+    ///     false by default.
+    mutating func reject(
+        _ problem: MappingError.Problem, isElement: Bool, mayBeListed: Bool, mayAcceptLater: Bool = false
+    ) {
         rejectedCount += 1
         if isElement {
             rejectedElementCount += 1
             lastRejectedIndex = max(lastRejectedIndex ?? 0, problem.index)
         }
         mayLackObjects = mayLackObjects || mayBeListed
+        self.mayAcceptLater = self.mayAcceptLater || mayAcceptLater
         if rejected.count < Self.reportedProblemCount { rejected.append(problem) }
     }
 
@@ -247,6 +259,7 @@ struct PassCounts {
         let rejectedElementCount: Int
         let unidentifiedCount: Int
         fileprivate let toleratedCount: Int
+        fileprivate let excludedRelationshipCount: Int
         fileprivate let drift: DriftReport
         fileprivate let earlierDrift: DriftReport
         fileprivate let mayLackObjects: Bool
@@ -255,8 +268,9 @@ struct PassCounts {
     var problems: Problems {
         Problems(
             rejectedCount: rejectedCount, rejectedElementCount: rejectedElementCount,
-            unidentifiedCount: unidentifiedCount, toleratedCount: toleratedCount, drift: drift,
-            earlierDrift: earlierDrift, mayLackObjects: mayLackObjects)
+            unidentifiedCount: unidentifiedCount, toleratedCount: toleratedCount,
+            excludedRelationshipCount: excludedRelationshipCount, drift: drift, earlierDrift: earlierDrift,
+            mayLackObjects: mayLackObjects)
     }
 
     /// Restores the numbers of problems from before objects that are read again.
@@ -268,6 +282,7 @@ struct PassCounts {
         rejectedElementCount = problems.rejectedElementCount
         unidentifiedCount = problems.unidentifiedCount
         toleratedCount = problems.toleratedCount
+        excludedRelationshipCount = problems.excludedRelationshipCount
         (drift, earlierDrift) = (problems.drift, problems.earlierDrift)
         mayLackObjects = problems.mayLackObjects || areDoubtful && mayLackObjects
     }
@@ -282,6 +297,7 @@ struct PassCounts {
         result.rejected = rejected
         result.rejectedCount = rejectedCount
         result.toleratedCount = toleratedCount
+        result.excludedRelationshipCount = excludedRelationshipCount
         result.drift = earlierDrift
         result.drift.append(drift)
         return result

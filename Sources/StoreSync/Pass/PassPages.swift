@@ -26,10 +26,13 @@ final class PassPages {
     /// The objects of the finished pages of the current reading.
     private var readObjects = ObjectSet()
     /// How many elements of the finished pages of the current reading have an object that an
-    /// earlier element had.
-    private(set) var repeatCount = 0
-    /// The same of the current page, with regard to its own elements.
-    private var pageRepeatCount = 0
+    /// earlier element of the same page had.
+    private var doubleCount = 0
+    /// The same of the current page.
+    private var pageDoubleCount = 0
+    /// How many objects of the finished pages of the current reading were on an earlier page,
+    /// counted once for each later page.
+    private(set) var overlapCount = 0
     /// The number of elements of the current page that were mapped or rejected; the others are
     /// null.
     private var readCount = 0
@@ -57,6 +60,8 @@ final class PassPages {
 
     /// The number of pages of the latest reading.
     var count: Int { digests.count }
+    /// How many elements of the latest reading have an object that an earlier element had.
+    var repeatCount: Int { doubleCount + overlapCount }
     /// The number of elements of the latest reading, where elements with the same object count
     /// once.
     var distinctCount: Int { progress.elementCount - repeatCount }
@@ -81,7 +86,7 @@ final class PassPages {
         repeatedPageCount = 0
         progress.readingNumber = readingCount
         progress.elementCount = 0
-        (readObjects, repeatCount) = (ObjectSet(), 0)
+        (readObjects, doubleCount, overlapCount) = (ObjectSet(), 0, 0)
         unidentifiedCount = 0
         let (request, acceptsSingleObject) = (request, contents == .payloads)
         let options = request.readerOptions(for: pass.transaction)
@@ -169,7 +174,7 @@ final class PassPages {
             pass.state.beginPage()
         }
         pageObjects = ObjectSet()
-        (digest, readCount, pageRepeatCount) = (0, 0, 0)
+        (digest, readCount, pageDoubleCount) = (0, 0, 0)
         return Beginning(progress: progress, problems: pass.state.counts.problems)
     }
 
@@ -197,7 +202,7 @@ final class PassPages {
                 continue
             }
             if !gone.isEmpty { gone.remove(object) }
-            if !pageObjects.insert(object) { pageRepeatCount += 1 }
+            if !pageObjects.insert(object) { pageDoubleCount += 1 }
             // Mixed, so that the sums of different sets of objects differ.
             digest &+= UInt64(bitPattern: object).mixed
         }
@@ -244,12 +249,12 @@ final class PassPages {
     private func noteRepeatedObjects() {
         // Changes may go on for long.
         guard contents != .changes else { return }
-        repeatCount += pageRepeatCount
+        doubleCount += pageDoubleCount
         guard !readObjects.isEmpty else {
             readObjects = pageObjects
             return
         }
-        for object in pageObjects.objects where !readObjects.insert(object) { repeatCount += 1 }
+        for object in pageObjects.objects where !readObjects.insert(object) { overlapCount += 1 }
     }
 
     /// Checks that the source does not deliver the same pages forever.

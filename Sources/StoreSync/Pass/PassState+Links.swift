@@ -164,6 +164,39 @@ extension PassState {
         return restated
     }
 
+    /// Whether elements of the list have stated the other end of a relationship.
+    func comparesEnds(_ links: GroupLinks) -> Bool {
+        guard let inverse = links.inverse, model.layouts[links.relationship.destination].root == listed.root else {
+            return false
+        }
+        return rules.mode(of: inverse) == .replace && statements.stated(inverse).isDirect
+    }
+
+    /// The objects whose statement adds or removes a link to an object of which the list has stated
+    /// the other end, with the kind of drift.
+    ///
+    /// - Parameter current: The targets of the objects.
+    func contradictingEnds(
+        _ merged: MergedElements, _ links: GroupLinks, _ current: [ObjectID: [ObjectID]]
+    ) -> [ObjectID: DriftReport.Kind] {
+        guard comparesEnds(links), let inverse = links.inverse else { return [:] }
+        let (relationship, stated) = (links.relationship, statements.stated(inverse))
+        var contradicting: [ObjectID: DriftReport.Kind] = [:]
+        for source in merged.sources {
+            // Links that are made at the end of the pass are compared where they are stated.
+            guard let object = links.object(of: source), !moved.moves(object, by: relationship) else { continue }
+            let former = current[object] ?? []
+            let mode = source.isIncomplete ? .add : rules.mode(of: relationship)
+            let wanted = mode.targets(stated: merged.objects(of: source), after: former, by: relationship)
+            guard former != wanted else { continue }
+            let changed = Set(former).symmetricDifference(wanted).filter {
+                stated.containsDirectly($0) && !moved.moves($0, by: inverse) && !deferred.lacksObjects(of: $0, inverse)
+            }
+            if let target = changed.min() { contradicting[object] = kind(target, inverse) }
+        }
+        return contradicting
+    }
+
     // MARK: Nested statements
 
     /// What other statements about the same targets leave to the objects of a group.

@@ -173,6 +173,10 @@ struct Statements {
         /// starts.
         var isDirect: Bool { !sources.isEmpty }
 
+        /// Whether the payload has stated the relationship of an object from the end where it
+        /// starts.
+        func containsDirectly(_ object: ObjectID) -> Bool { sources.contains(object) }
+
         /// Whether the payload has stated the relationship of an object, from either end.
         func contains(_ object: ObjectID) -> Bool {
             sources.contains(object) || statedTargets.contains(object)

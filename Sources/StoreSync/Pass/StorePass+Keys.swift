@@ -36,7 +36,7 @@ extension StorePass {
                     merge.match(row, .skipped)
                     state.counts.reject(
                         mapping.missing(layout.relationships[scope], index: merge.elementIndex(row)),
-                        isElement: !origin.isNested, mayBeListed: true)
+                        isElement: !origin.isNested, mayBeListed: true, mayAcceptLater: true)
                 } else if let reused = origin.reused[ordinal] {
                     merge.match(row, .object(reused))
                 }

@@ -70,6 +70,6 @@ extension StorePass {
             MappingError.Problem(
                 entity: refusal.entity, attribute: refusal.attributes.first, index: index ?? 0,
                 reason: .refusedByStore("\(refusal)")),
-            isElement: false, mayBeListed: true)
+            isElement: false, mayBeListed: true, mayAcceptLater: true)
     }
 }

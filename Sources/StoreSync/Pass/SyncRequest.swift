@@ -100,16 +100,20 @@ struct SyncRequest: Sendable {
         summary.warnings = reading.end.warnings.filter { reason in
             !consequences.contains { $0.hasSuffix(": \(reason)") }
         }
-        if layout.family.allSatisfy({ !mapper.model.layouts[$0].hasIdentity }) {
+        if layout.family.allSatisfy({ mapper.model.layouts[$0].keyColumns.isEmpty }) {
+            let isWhole = reading.end.coverage == .everything
+            let effect = isWhole ? "sync replaces its objects" : "change inserts an object"
             summary.warnings.append(
-                "no key identifies \(entity), so every sync replaces its objects; state an identity for the entity")
+                "no key identifies \(entity), so every \(effect); state an identity for the entity")
         }
         summary.warnings += pass.versions?.warnings(newerCount: newerCount) ?? []
         summary.warnings += consequences
         if summary.counts.kept > newerCount, let reason = Self.reasonToKeep(after: reading, pages, pass) {
             summary.warnings.append("absent objects were kept: \(reason)")
         }
-        return PassEnd(summary: summary, bookmark: bookmark, merged: pages.merged)
+        return PassEnd(
+            summary: summary, bookmark: bookmark, mayAcceptLater: pass.state.counts.mayAcceptLater,
+            merged: pages.merged)
     }
 
     /// What the pages of a source have, and what they lack.
@@ -127,7 +131,7 @@ struct SyncRequest: Sendable {
     ) async throws -> Reading {
         try await pages.readAll()
         try await pass.endReading()
-        let end = try await Self.end(of: source, after: pages)
+        let end = try await self.end(of: source, after: pages)
         var reading = Reading(
             end: end, absent: absent(of: scope, pages, pass, layout, end),
             proof: Self.proof(end, pageCount: pages.count))
@@ -150,7 +154,7 @@ struct SyncRequest: Sendable {
             let problems = pass.state.counts.problems
             try await pass.endReading()
             pass.state.counts.restore(problems, areDoubtful: true)
-            reading.end = try await Self.end(of: source, after: pages)
+            reading.end = try await self.end(of: source, after: pages)
             reading.proof = pages.digests == before && reading.end.doubt == nil ? .equalReadings : nil
             reading.absent = absent(of: scope, pages, pass, layout, reading.end)
         }
@@ -221,11 +225,25 @@ struct SyncRequest: Sendable {
 
     /// Ends a reading of the pages. The end has a doubt if the source counts more objects than its
     /// pages had. An object counts once, however many elements it has: while pages of a list
-    /// without a unique order are read, one object may come twice and another not at all.
-    private static func end(of source: any RemotePass, after pages: PassPages) async throws -> RemoteEnd {
+    /// without a unique order are read, one object may come twice and another not at all. If the
+    /// source does not count, an object on two pages is a doubt of its own.
+    private func end(of source: any RemotePass, after pages: PassPages) async throws -> RemoteEnd {
         var end = try await BlockingExecutor.outside { try await source.end() }
-        if end.coverage == .everything { try pages.checkForObjects() }
         let count = pages.distinctCount
+        if end.coverage == .everything {
+            try pages.checkForObjects()
+            if !recognizesObjects {
+                if end.bookmark.cursor != nil {
+                    end.warnings.append("no key identifies \(entity), so every sync reads the whole list")
+                }
+                (end.bookmark.cursor, end.cautiousBookmark.cursor) = (nil, nil)
+            } else if end.totalElementCount == nil, !end.isSnapshot, pages.overlapCount > 0 {
+                end.doubt =
+                    end.doubt
+                    ?? "the pages repeat objects of earlier pages (\(pages.overlapCount)), as in a list without a "
+                    + "unique order, so that they may lack others"
+            }
+        }
         if end.coverage == .everything, let total = end.totalElementCount, total > count {
             end.lacksObjects = true
             let repeated = pages.repeatCount > 0 ? " different ones" : ""
@@ -238,6 +256,21 @@ struct SyncRequest: Sendable {
         return end
     }
 
+    /// Whether an element leads to its stored object: each entity of the list has a key, and not
+    /// only a hash of the content.
+    ///
+    /// Otherwise, a changed element is another object, and only the whole list shows that the
+    /// former one is gone.
+    private var recognizesObjects: Bool {
+        guard let list = mapper.model[entity] else { return false }
+        return list.family.lazy.map { mapper.model.layouts[$0] }.allSatisfy { layout in
+            layout.isAbstract
+                || layout.keyColumns.contains {
+                    layout.attributes[$0].userInfo[JSONDialect.contentHashAnnotation] == nil
+                }
+        }
+    }
+
     /// How the first reading proves that the pages are complete; nil if it does not.
     private static func proof(_ end: RemoteEnd, pageCount: Int) -> RemoteEnd.Proof? {
         guard end.doubt == nil, let proof = end.proof else { return nil }
@@ -248,6 +281,9 @@ struct SyncRequest: Sendable {
     struct PassEnd: Sendable {
         var summary: StoreSyncResult
         let bookmark: SyncBookmark
+        /// Whether an object was rejected that may be accepted later, although its JSON stays the
+        /// same.
+        let mayAcceptLater: Bool
         /// The objects of the list that were merged; empty unless the request notes them.
         let merged: ObjectSet
     }

@@ -50,7 +50,7 @@ struct SyncRules {
 
     /// The reader options for objects that are not read in batches.
     var readerOptions: RecordMapper.Reader.Options {
-        var options = RecordMapper.Reader.Options(keepsRelationships: true)
+        var options = RecordMapper.Reader.Options(keepsRelationships: relates)
         options.clearsAbsent = clearsAbsent
         options.keepsJSON = isHookedWhereNested
         return options

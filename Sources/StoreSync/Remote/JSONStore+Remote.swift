@@ -11,8 +11,18 @@ extension JSONStore {
     /// in the same transaction. If the source reports no change, nothing is written, unless the
     /// bookmark changes or the history records such syncs. A bookmark becomes invalid when the
     /// source, the options or the model change, or when another list replaces the objects. Lists
-    /// that share an entity each need a scope (`StoreSyncOptions.scope`). If objects were rejected,
-    /// the next sync reads the pages again, although they may be unchanged, and reports them again.
+    /// that share an entity each need a scope (`StoreSyncOptions.scope`). An entity without a key,
+    /// or with a hash of the content as its key, is always read in full.
+    ///
+    /// If objects were rejected, the next sync reads the pages again, although they may be
+    /// unchanged, and reports them again:
+    ///
+    /// - Changes are requested again from the same cursor, until none of them is rejected or the
+    ///   whole list is read.
+    /// - After a whole list, the cursor stays, so that one unsuitable object does not make every
+    ///   sync read the list. The object is reported again when it changes, and by the next full
+    ///   pass. If the store refused an object or has no parent for it, which can change without a
+    ///   change of the object, the next sync reads the whole list.
     ///
     /// All pages are read in one transaction and in bounded memory. Until the commit, readers see
     /// the old state and other writers wait.
@@ -24,6 +34,9 @@ extension JSONStore {
     ///   still in doubt are kept, counted, and examined by the next sync.
     /// - Pages of changes are read again in the same way, because a change may move from one page
     ///   to another. If they are in doubt after the third time, the next sync asks for them again.
+    /// - If pages repeat objects of earlier pages, and the source does not count its objects,
+    ///   nothing is deleted unless the pages are of one moment: a list without a unique order
+    ///   repeats some objects and leaves out others.
     /// - If a page has elements but none with a key, nothing is deleted, because such a page
     ///   reports an error.
     ///
@@ -46,35 +59,46 @@ extension JSONStore {
         let request = request(of: source, into: entity, options)
         let place = try await request.bookmarkPlace(of: source)
         return try await recorded(into: entity, from: source.name) { recorder in
+            var usesBookmark = usesBookmark
             while true {
                 let kept = try await store.read { try await place.read($0) }
+                let asked = usesBookmark ? kept : nil
                 let pass: any RemotePass
-                switch try await source.begin(after: usesBookmark ? kept : nil, keyPath: request.options.keyPath) {
+                switch try await source.begin(after: asked, keyPath: request.options.keyPath) {
                 case .unchanged(let bookmark):
                     try await keep(bookmark, at: place, insteadOf: kept, recorder)
                     return StoreSyncResult()
                 case .changed(let begun): pass = begun
                 }
-                let summary = try await change { transaction -> StoreSyncResult? in
-                    // Another sync of this source may have committed first, which makes the
-                    // bookmark old.
-                    guard try await place.read(transaction) == kept else { return nil }
-                    let end = try await request.run(pass, as: .list, in: transaction, progress: progress)
-                    let summary = end.summary
-                    // Only a full pass examines kept objects again.
-                    let isComplete = summary.countsByEntity.values.allSatisfy { $0.kept == 0 }
-                    var bookmark = isComplete ? end.bookmark : nil
-                    // Pages with rejected objects are read again, so that each sync reports them.
-                    if summary.rejectedCount > 0 { bookmark?.pages = [] }
-                    try await place.write(bookmark, transaction)
-                    try await BookmarkPlace.noteChanges(
-                        in: summary, by: request, asList: request.deletesAbsent && summary.coverage == .everything,
-                        except: place, transaction)
-                    let transfer = PassRecorder.Transfer(pageCount: summary.pageCount, byteCount: summary.byteCount)
-                    try await recorder?.succeed(summary, transfer: transfer, in: transaction)
-                    return summary
+                do {
+                    let summary = try await change { transaction -> StoreSyncResult? in
+                        // Another sync of this source may have committed first, which makes the
+                        // bookmark old.
+                        guard try await place.read(transaction) == kept else { return nil }
+                        let end = try await request.run(pass, as: .list, in: transaction, progress: progress)
+                        let summary = end.summary
+                        // Only a full pass examines kept objects again.
+                        let isComplete = summary.countsByEntity.values.allSatisfy { $0.kept == 0 }
+                        var bookmark = isComplete ? end.bookmark : nil
+                        if summary.rejectedCount > 0, isComplete {
+                            // Pages with rejected objects are read again, so that each sync reports
+                            // them. Later changes would not have them.
+                            if summary.coverage == .changes { bookmark = asked }
+                            if summary.coverage == .everything, end.mayAcceptLater { bookmark?.cursor = nil }
+                            bookmark?.pages = []
+                        }
+                        try await place.write(bookmark, transaction)
+                        try await BookmarkPlace.noteChanges(
+                            in: summary, by: request, asList: request.deletesAbsent && summary.coverage == .everything,
+                            except: place, transaction)
+                        let transfer = PassRecorder.Transfer(pageCount: summary.pageCount, byteCount: summary.byteCount)
+                        try await recorder?.succeed(summary, transfer: transfer, in: transaction)
+                        return summary
+                    }
+                    if let summary { return summary }
+                } catch is ExpiredCursor {
+                    usesBookmark = false
                 }
-                if let summary { return summary }
             }
         }
     }
@@ -114,8 +138,13 @@ extension JSONStore {
         guard case .changed(let pass) = try await source.begin(after: kept, keyPath: request.options.keyPath) else {
             return StoreSyncResult()
         }
-        return try await planned { transaction in
-            try await request.run(pass, as: .list, in: transaction, progress: progress).summary
+        do {
+            return try await planned { transaction in
+                try await request.run(pass, as: .list, in: transaction, progress: progress).summary
+            }
+        } catch is ExpiredCursor {
+            return try await plan(
+                from: source, into: entity, options: options, usesBookmark: false, progress: progress)
         }
     }
 }

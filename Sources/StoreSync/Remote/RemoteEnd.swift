@@ -5,7 +5,8 @@ public struct RemoteEnd: Sendable {
     /// Whether all pages are of one moment.
     ///
     /// If not, the source may have changed while its pages were read, and an object can have moved
-    /// from an unread page to a page that had been read.
+    /// from an unread page to a page that had been read. Pages that repeat objects of earlier pages
+    /// then prove what is absent only with a ``totalElementCount``.
     public var isSnapshot: Bool
     /// How each page shows that it is complete; ``RemoteEnd/Proof/syntax`` by default, nil if it
     /// does not.

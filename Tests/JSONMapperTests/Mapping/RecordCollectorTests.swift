@@ -279,6 +279,32 @@ import Testing
         #expect(rowCount == 11)
     }
 
+    /// Neither of a rejected element, nor twice of one that is read again because its end was
+    /// missing.
+    @Test func valuesOfRelationshipsThatAreLeftOutAreCounted() throws {
+        let mapper = try mapper(ValueContract(wrongType: .reject))
+        let json = Array(
+            #"""
+            [{"id":1,"notes":[{"id":1},{"id":2}]},{"id":2,"notes":[ ]},{"id":3,"notes":null},
+             {"notes_ids":[5],"id":4},{"notes":[{"id":6}],"x":0,"id":[]}]
+            """#.utf8)
+        let whole = try #require(try mapper.reader(of: "User", bytes: json).next())
+        #expect(whole.excludedRelationshipCount == 2 && whole.rejected.count == 1)
+        let kept = try #require(
+            try mapper.reader(of: "User", bytes: json, options: .init(keepsRelationships: true)).next())
+        #expect(kept.excludedRelationshipCount == 0)
+
+        let source = JSONReader()
+        let reader = try RecordMapper.Reader(mapper, entity: "User", reader: source)
+        var count = 0
+        for end in json.indices {
+            try source.append([json[end]])
+            if end == json.endIndex - 1 { source.finish() }
+            while let batch = try reader.next() { count += batch.excludedRelationshipCount }
+        }
+        #expect(count == 2)
+    }
+
     @Test func damagedInputGivesRecordsOrAnError() throws {
         let mapper = try mapper()
         let json = Array(#"[{"id":12,"notes":[{"id":1}]},{"i\u0064":"-3","x":{"y":[1.5e3,true,null]}},null,7]"#.utf8)
