@@ -36,7 +36,8 @@ import SyncBase
 ///   ``FolderError/inUse(path:holder:)``, also one of another process.
 ///
 /// The mirror's own files are in the folder `.mirror`. A copy of the folder that has the times of
-/// the files is a mirror, too.
+/// the files is a mirror, too. A copy that consists of hard links shares the lock: while a pass has
+/// one of the folders, the other one is in use.
 public final class FolderMirror: SyncProcessor {
     /// The number of items whose servers are asked for changes at the same time.
     private static let checkCount = 16

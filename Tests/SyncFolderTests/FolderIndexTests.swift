@@ -139,6 +139,24 @@ import Testing
         #expect(try Data(contentsOf: path).count < 500)
     }
 
+    /// A copy that consists of hard links can also have the file of a killed process.
+    @Test func theIndexOfAnotherFolderIsNotChanged() throws {
+        var (index, file) = try opened()
+        try index.append([.content("a", stamp(1), ContentVersion())], to: file)
+        close(file)
+        let path = root.url.appending(path: "index")
+        let another = root.url.appending(path: "another")
+        for link in [another, root.url.appending(path: "index.new")] {
+            try FileManager.default.linkItem(at: path, to: link)
+        }
+        let before = try Data(contentsOf: path)
+        var (next, other) = try opened()
+        try next.append([.removed("a")], to: other)
+        close(other)
+        #expect(try Data(contentsOf: another) == before)
+        #expect(try FolderIndex(in: folder).entries.isEmpty)
+    }
+
     /// After the death of the system, what was not known to be on the disk is doubted, until it is
     /// stored again.
     @Test(arguments: [true, false]) func theFilesOfAKilledSystemAreDoubted(wasKilled: Bool) throws {

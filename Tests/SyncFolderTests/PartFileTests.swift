@@ -56,6 +56,24 @@ import Testing
         await open.release()
     }
 
+    /// In a copy that consists of hard links, a part is a file of two folders.
+    @Test func aPartOfAnotherFolderIsNotWritten() async throws {
+        let folder = try TemporaryDirectory()
+        let item = FolderItem("a", at: try #require(URL(string: "http://host/a")))
+        let open = try OpenFolder.writing(folder.url)
+        try open.append(.part("a", DownloadPart(number: 3, address: "b", tag: "\"1\"", byteCount: 5)))
+        let file = folder.url.appending(path: ".mirror/parts/3")
+        let another = folder.url.appending(path: "another")
+        try Data(Self.body.prefix(2)).write(to: file)
+        try FileManager.default.linkItem(at: file, to: another)
+        let part = try open.contentPart(of: item)
+        try part.begin(part.resumption)
+        try part.write([9, 9, 9], part.resumption)
+        #expect(part.number != 3 && part.resumption == Resumption())
+        #expect(try Array(Data(contentsOf: another)) == [7, 7])
+        await open.release()
+    }
+
     /// The index forgets a part that begins anew or has another version, and the digest is that of
     /// what is left.
     @Test(arguments: [(10, "1", true), (5, "1", true), (0, "1", false), (10, "2", false), (5, "2", false)])

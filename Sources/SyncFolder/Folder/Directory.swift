@@ -97,12 +97,6 @@ final class Directory: Sendable {
         return fstat(file, &status) == 0 ? FileStatus(status) : nil
     }
 
-    /// Whether a file has names elsewhere too, as in a copy of hard links.
-    func hasOtherNames(_ name: String) -> Bool {
-        var status = stat()
-        return fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_nlink > 1
-    }
-
     /// Removes a file, if there is one.
     func remove(_ name: String) throws(FolderError) {
         guard unlinkat(descriptor, name, 0) == 0 || errno == ENOENT else { throw failure("remove", name) }

@@ -20,6 +20,8 @@ struct FileStatus: Hashable, Sendable {
     var stamp: FileStamp
     var isFile: Bool
     var isFolder: Bool
+    /// Whether a file has more names than one, as in a copy that consists of hard links.
+    var isLinked: Bool
     /// The number of the file and of its file system.
     var identity: [UInt64]
 
@@ -34,6 +36,7 @@ struct FileStatus: Hashable, Sendable {
             modified: Int64(modified.tv_sec) &* 1_000_000_000 &+ Int64(modified.tv_nsec))
         isFile = status.st_mode & S_IFMT == S_IFREG
         isFolder = status.st_mode & S_IFMT == S_IFDIR
+        isLinked = status.st_nlink > 1
         identity = [UInt64(status.st_ino), UInt64(truncatingIfNeeded: status.st_dev)]
     }
 }

@@ -280,7 +280,8 @@ final class OpenFolder: Sendable {
     }
 
     private func openPart(_ part: DownloadPart, of item: FolderItem) throws(FolderError) -> PartFile? {
-        guard let writing, let status = writing.parts.status(String(part.number)), status.isFile,
+        // A part with another name can be a file of another folder, too.
+        guard let writing, let status = writing.parts.status(String(part.number)), status.isFile, !status.isLinked,
             status.stamp.byteCount > 0, status.stamp.byteCount <= part.byteCount ?? .max
         else { return nil }
         let file = try writing.parts.file(String(part.number), O_RDWR)

@@ -100,8 +100,8 @@ struct FolderIndex: Sendable {
 
     // MARK: Writing
 
-    /// Makes the file ready for changes: without an incomplete line, doubts, many outdated lines,
-    /// or a name in another folder.
+    /// Makes the file ready for changes: without another name, an incomplete line, doubts or many
+    /// outdated lines.
     ///
     /// Outdated and damaged lines stay where the file cannot be replaced, as on a full disk: the
     /// pass may remove files.
@@ -110,7 +110,8 @@ struct FolderIndex: Sendable {
     mutating func open(in internals: Directory) throws(FolderError) -> Int32 {
         let isOutdated = lineCount > 1_000 + 3 * entries.count
         let isDoubted = entries.values.contains { $0.isDoubtful }
-        if byteCount == 0 || isDoubted || internals.hasOtherNames(Self.name) {
+        let isLinked = try internals.knownStatus(Self.name)?.isLinked == true
+        if byteCount == 0 || isDoubted || isLinked {
             // Lines that follow would end the doubts, or change the index of another folder.
             try rewrite(in: internals)
         } else if isOutdated || damagedLineCount > 0 {
@@ -148,7 +149,10 @@ struct FolderIndex: Sendable {
             lineCount += lines.count
             for line in lines { bytes += line.bytes }
         }
-        let file = try internals.file(Self.newName, O_WRONLY | O_CREAT | O_TRUNC)
+        // What a killed process has left can be the index of another folder, if that is a copy that
+        // consists of hard links.
+        try internals.remove(Self.newName)
+        let file = try internals.file(Self.newName, O_WRONLY | O_CREAT | O_EXCL)
         defer { close(file) }
         guard file.writeAll(bytes), fsync(file) == 0 else {
             let failure = internals.failure("write", Self.newName)
