@@ -1,15 +1,18 @@
 /// Sends elements to any number of observers, in the same order to all, without waiting for them.
 ///
-/// Each observer has a queue of bounded size. The broadcaster's compaction shortens a full queue:
-/// it decides which elements to merge or drop.
+/// Each observer has a ``BroadcastQueue`` of bounded size, which decides which elements to merge or
+/// drop when it is full.
 package final class Broadcaster<Element: Sendable>: Sendable {
+    /// Creates an observer's queue of a capacity of at least 1.
+    package typealias MakeQueue = @Sendable (_ capacity: Int) -> any BroadcastQueue<Element>
+
     /// Shortens a queue that has more elements than its capacity.
     ///
     /// Called under a lock. It returns the dropped elements, so that they are released outside the
     /// lock.
     package typealias Compaction = @Sendable (_ queue: inout FIFO<Element>, _ capacity: Int) -> [Element]
 
-    private let compaction: Compaction
+    private let makeQueue: MakeQueue
     private let observers: Observers
 
     /// The observers' queues. Subscriptions, which outlive the broadcaster, refer to them.
@@ -53,10 +56,10 @@ package final class Broadcaster<Element: Sendable>: Sendable {
         }
 
         /// Adds an element to the queues; the caller completes the deliveries outside all locks.
-        func deliver(_ element: Element, _ compaction: Compaction) -> [any Delivering] {
+        func deliver(_ element: Element) -> [any Delivering] {
             // One lock around all deliveries gives every observer the same order.
             state.withLock { state in
-                var deliveries: [any Delivering] = state.mailboxes.values.map { $0.add(element, compaction) }
+                var deliveries: [any Delivering] = state.mailboxes.values.map { $0.add(element) }
                 for relay in state.relays.values { deliveries += relay(element) }
                 return deliveries
             }
@@ -73,9 +76,14 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     }
 
     /// Creates a broadcaster without observers.
-    package init(compaction: @escaping Compaction) {
-        self.compaction = compaction
+    package init(queue makeQueue: @escaping MakeQueue) {
+        self.makeQueue = makeQueue
         observers = Observers()
+    }
+
+    /// Creates a broadcaster without observers, whose queues are shortened by a function.
+    package convenience init(compaction: @escaping Compaction) {
+        self.init(queue: { CompactedQueue<Element>(capacity: $0, compaction: compaction) })
     }
 
     deinit {
@@ -90,7 +98,7 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     /// - Parameter capacity: The number of elements that wait in its queue before compaction; at
     ///   least 1.
     package func subscribe(capacity: Int) -> Subscription<Element> {
-        let mailbox = Mailbox<Element>(capacity: capacity)
+        let mailbox = Mailbox<Element>(queue: makeQueue(max(capacity, 1)))
         let id = observers.add(mailbox)
         return Subscription(mailbox: mailbox, observers: observers, id: id)
     }
@@ -98,7 +106,7 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     /// Sends an element to all observers. Without observers, the element is not created.
     package func send(_ element: @autoclosure () -> Element) {
         guard isObserved else { return }
-        for delivery in observers.deliver(element(), compaction) { delivery.complete() }
+        for delivery in observers.deliver(element()) { delivery.complete() }
     }
 
     /// Ends the sequences of all observers, present and future, after the elements that wait.
@@ -118,7 +126,7 @@ package final class Broadcaster<Element: Sendable>: Sendable {
     ) -> Relay<Element> {
         let id = observers.add { element in
             guard other.isObserved, let converted = transform(element) else { return [] }
-            return other.observers.deliver(converted, other.compaction)
+            return other.observers.deliver(converted)
         }
         return Relay(observers: observers, id: id)
     }
@@ -184,35 +192,26 @@ private final class Mailbox<Element: Sendable>: Sendable {
     }
 
     private struct State: Sendable {
-        var queue = FIFO<Element>()
+        var queue: any BroadcastQueue<Element>
         var waiters = Waiters<Element?>()
         var droppedCount = 0
-        /// The number of elements that the last compaction left beyond the capacity; 0 if none.
-        var keptCount = 0
         var isFinished = false
     }
 
-    private let capacity: Int
-    private let state = Locked(State())
+    private let state: Locked<State>
 
-    init(capacity: Int) {
-        self.capacity = max(capacity, 1)
+    init(queue: any BroadcastQueue<Element>) {
+        state = Locked(State(queue: queue))
     }
 
     var droppedCount: Int { state.withLock(\.droppedCount) }
 
     /// Adds an element, or returns the observer that waits for it.
-    func add(_ element: Element, _ compaction: Broadcaster<Element>.Compaction) -> Delivery {
+    func add(_ element: Element) -> Delivery {
         state.withLock { state in
             if let waiter = state.waiters.removeFirst() { return Delivery(element: element, waiter: waiter) }
-            state.queue.append(element)
-            if state.queue.count <= capacity { state.keptCount = 0 }
-            // What must be kept is not looked at for each element.
-            let limit = state.keptCount > 0 ? state.keptCount + capacity / 8 : capacity
-            guard state.queue.count > limit else { return Delivery(element: element) }
-            let dropped = compaction(&state.queue, capacity)
+            let dropped = state.queue.append(element)
             state.droppedCount += dropped.count
-            state.keptCount = state.queue.count > capacity ? state.queue.count : 0
             return Delivery(element: element, dropped: dropped)
         }
     }

@@ -35,11 +35,13 @@ public enum ProcessorConformance {
     /// Runs a processor through the steps, each in several ways, and finally through an empty list.
     ///
     /// It checks for each step that:
+    /// - a plan can be made outside of a pass,
     /// - the local keys equal the keys of the step,
     /// - changed items are downloaded again,
     /// - a second pass over the same list downloads and removes nothing,
     /// - removing a key twice is not an error,
-    /// - the next pass completes a pass that was cancelled in the middle.
+    /// - the next pass completes a pass that was cancelled in the middle,
+    /// - an item whose download failed is not stored, or is downloaded again.
     ///
     /// - Parameters:
     ///   - processor: The processor, with an empty local collection.
@@ -57,6 +59,10 @@ public enum ProcessorConformance {
             let name = number == steps.count ? "the empty list" : "step \(number + 1)"
             let keys = Set(step.items.map { $0.owsPrimaryKey })
             scripted.begin(step.items)
+            do { _ = try await synchronizer.plan() } catch {
+                violations.append(
+                    "\(name): a plan fails: \(ErrorText.describing(error)); plan() calls no owsSyncBegin()")
+            }
             if !keys.isEmpty {
                 // The next pass completes this one.
                 scripted.cancelAfterFirstDownload { synchronizer.cancel() }
@@ -88,6 +94,11 @@ public enum ProcessorConformance {
                 violations.append("\(name): \(String(reflecting: key)) is still stored after it was removed")
             }
             let downloaded = Set(scripted.downloads.map { $0.owsPrimaryKey })
+            for key in scripted.failedKeys.subtracting(stored).subtracting(downloaded) where local.contains(key) {
+                violations.append(
+                    "\(name): \(String(reflecting: key)) is stored although its download failed, and is not "
+                        + "downloaded again; owsDownloadItem has to store everything or nothing")
+            }
             for key in step.changedKeys.subtracting(downloaded) where stored.contains(key) {
                 violations.append(
                     "\(name): \(String(reflecting: key)) changed and is not downloaded again; implement "

@@ -9,6 +9,7 @@ final class ScriptedSource<Base: SyncProcessor>: SyncProcessor {
     private struct State {
         var items: [Item] = []
         var downloads: [Item] = []
+        var failedKeys: Set<Item.Key> = []
         var onDownload: (@Sendable () -> Void)?
     }
 
@@ -22,11 +23,15 @@ final class ScriptedSource<Base: SyncProcessor>: SyncProcessor {
     /// The items downloaded since the step began.
     var downloads: [Item] { state.withLock(\.downloads) }
 
+    /// The keys of the downloads that failed since the step began.
+    var failedKeys: Set<Item.Key> { state.withLock(\.failedKeys) }
+
     /// Begins a step with new items of the source.
     func begin(_ items: [Item]) {
         state.withLock { state in
             state.items = items
             state.downloads = []
+            state.failedKeys = []
             state.onDownload = nil
         }
     }
@@ -63,7 +68,12 @@ final class ScriptedSource<Base: SyncProcessor>: SyncProcessor {
     func owsDownloadItemPreview(for item: Item) async throws { try await base.owsDownloadItemPreview(for: item) }
 
     func owsDownloadItem(for item: Item) async throws {
-        try await base.owsDownloadItem(for: item)
+        do {
+            try await base.owsDownloadItem(for: item)
+        } catch {
+            state.withLock { _ = $0.failedKeys.insert(item.owsPrimaryKey) }
+            throw error
+        }
         note(item)
     }
 

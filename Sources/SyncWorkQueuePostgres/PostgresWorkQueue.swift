@@ -120,7 +120,7 @@ public struct PostgresWorkQueue: Sendable {
     /// Creates a queue. Does not connect.
     ///
     /// - Parameters:
-    ///   - name: The name of the queue; any text without U+0000.
+    ///   - name: The name of the queue; any text without NUL.
     ///   - connectionString: The server, in libpq's format
     ///     (https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING).
     ///   - options: The options, which must be the same for all processes.
@@ -146,7 +146,7 @@ public struct PostgresWorkQueue: Sendable {
     ///
     /// If items take less than 20 ms on average, it claims up to eight times `concurrency` ahead,
     /// and reports several at a time. What it could not begin within a second is returned to the
-    /// queue.
+    /// queue. `RetryPolicy.Attempt.current` is nil in its calls.
     ///
     /// - Parameters:
     ///   - processor: Downloads previews and contents; its other methods are not called.

@@ -27,7 +27,8 @@ struct ArticleMirror: SyncProcessor {
     }
 
     func owsGetLocalKeys() async throws -> Set<Int> {
-        guard FileManager.default.fileExists(atPath: folder.path) else { return [] }  // in a plan before the first pass
+        // `plan()` makes no folder.
+        guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
         return Set(try FileManager.default.contentsOfDirectory(atPath: folder.path).compactMap(Int.init))
     }
 

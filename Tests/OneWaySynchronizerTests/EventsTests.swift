@@ -169,21 +169,64 @@ import Testing
         #expect(first.key as? Int == 6)
     }
 
-    @Test func aBufferFullOfFailuresHasRoomForFewOtherEvents() async throws {
-        let broadcaster = Broadcaster<SyncEvent>.ofEvents()
-        let events = SyncEvents(subscription: broadcaster.subscribe(capacity: 16))
-        for number in 0..<40 {
-            broadcaster.send(.failed(SyncError(stage: .content, key: number, underlying: TestError("no"))))
+    /// An event that counts how often its retention is read.
+    private struct ProbeEvent: BufferedEvent {
+        let number: Int
+        let kind: EventRetention
+        let readCount: Watched<Int>
+
+        var retention: EventRetention {
+            readCount.update { $0 += 1 }
+            return kind
         }
-        #expect(events.droppedCount == 0)
-        for _ in 0..<100 { broadcaster.send(.stageBegan(.content)) }
-        #expect((98...100).contains(events.droppedCount))
-        var failureCount = 0
-        var iterator = events.makeAsyncIterator()
-        for _ in 0..<40 {
-            if case .failed? = await iterator.next() { failureCount += 1 }
+    }
+
+    private static let kinds: [EventRetention] = [
+        .progress(of: .list), .progress(of: .preview), .progress(of: .content), .droppable, .kept,
+    ]
+
+    @Test(arguments: kinds)
+    func theWorkForAnEventDoesNotGrowWithThoseThatWait(kind: EventRetention) {
+        let readCount = Watched(0)
+        let broadcaster = Broadcaster<ProbeEvent>.ofEvents()
+        let subscription = broadcaster.subscribe(capacity: 256)
+        for number in 0..<2_000 { broadcaster.send(ProbeEvent(number: number, kind: kind, readCount: readCount)) }
+        #expect(subscription.droppedCount == 2_000 - (kind == .kept ? 1_024 : 256))
+        #expect(readCount.value == 2_000)
+    }
+
+    /// Compares with the rule applied to a plain array.
+    @Test(arguments: [1, 2, 7, 40], [1, 2, 3] as [UInt64])
+    func aFullBufferDropsWhatTheRuleNames(capacity: Int, seed: UInt64) async {
+        var random = SeededRandom(seed: seed)
+        let broadcaster = Broadcaster<ProbeEvent>.ofEvents()
+        let subscription = broadcaster.subscribe(capacity: capacity)
+        var expected: [ProbeEvent] = []
+        for number in 0..<3_000 {
+            if Int.random(in: 0..<4, using: &random) == 0, !expected.isEmpty {
+                let oldest = expected.removeFirst()
+                let next = await subscription.next()
+                #expect(next?.number == oldest.number)
+            }
+            let kind = Self.kinds[Int.random(in: 0..<Self.kinds.count, using: &random)]
+            let event = ProbeEvent(number: number, kind: kind, readCount: Watched(0))
+            broadcaster.send(event)
+            expected.append(event)
+            guard expected.count > capacity else { continue }
+            let superseded = expected.indices.first { index in
+                guard case .merged = expected[index].kind else { return false }
+                return expected[(index + 1)...].contains { $0.kind == expected[index].kind }
+            }
+            if let index = superseded ?? expected.firstIndex(where: { $0.kind != .kept }) {
+                expected.remove(at: index)
+            } else if expected.count > 1_024 {
+                expected.removeFirst()
+            }
         }
-        #expect(failureCount == 40)
+        for event in expected {
+            let next = await subscription.next()
+            #expect(next?.number == event.number)
+        }
     }
 
     @Test func progressOfSlowItemsComesTenTimesASecond() async throws {

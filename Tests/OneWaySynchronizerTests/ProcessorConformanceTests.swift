@@ -72,6 +72,59 @@ import Testing
         }
     }
 
+    /// Stores an item before its download has succeeded.
+    private struct Hasty: SyncProcessor {
+        let local = Locked<Set<String>>([])
+        let isInTheMiddle = Gate()
+        let never = Gate()
+
+        func owsFetchSourceList() async throws -> SourceList<TestItem> { [] }
+        func owsGetLocalKeys() async throws -> Set<String> { local.value }
+        func owsRemoveLocalItems(for keys: Set<String>) async throws { local.withLock { $0.subtract(keys) } }
+        func owsDownloadItem(for item: TestItem) async throws {
+            local.withLock { _ = $0.insert(item.owsPrimaryKey) }
+            if item.owsPrimaryKey == "whole" { return try await isInTheMiddle.pass() }
+            isInTheMiddle.open()
+            try await never.pass()
+        }
+    }
+
+    /// Has no local items before a pass has begun.
+    private struct Closed: SyncProcessor {
+        let local = Locked<Set<String>?>(nil)
+
+        func owsSyncBegin() async throws { local.withLock { $0 = $0 ?? [] } }
+        func owsFetchSourceList() async throws -> SourceList<TestItem> { [] }
+        func owsRemoveLocalItems(for keys: Set<String>) async throws { local.withLock { $0 = $0?.subtracting(keys) } }
+        func owsGetLocalKeys() async throws -> Set<String> {
+            guard let keys = local.value else { throw TestError("not open") }
+            return keys
+        }
+
+        func owsDownloadItem(for item: TestItem) async throws {
+            local.withLock { $0 = $0?.union([item.owsPrimaryKey]) }
+        }
+    }
+
+    @Test func anItemThatIsStoredInHalfIsFoundOut() async throws {
+        let error = await #expect(throws: ProcessorConformance.Failure.self) {
+            try await ProcessorConformance.check(
+                Hasty(), steps: [.init([TestItem("whole"), TestItem("half")])], options: SyncOptions(concurrency: 2))
+        }
+        #expect(error?.violations.count == 1)
+        #expect(
+            error?.description.hasPrefix("step 1: \"half\" is stored although its download failed") == true)
+    }
+
+    @Test func aPlanThatNeedsAPassIsFoundOut() async throws {
+        let error = await #expect(throws: ProcessorConformance.Failure.self) {
+            try await ProcessorConformance.check(Closed(), steps: [.init([TestItem("a")])])
+        }
+        #expect(error?.violations.count == 1)
+        #expect(error?.description.hasPrefix("step 1: a plan fails: ") == true)
+        #expect(error?.description.contains("not open") == true)
+    }
+
     @Test func aSecondPassThatDownloadsAgainIsFoundOut() async throws {
         let error = await #expect(throws: ProcessorConformance.Failure.self) {
             try await ProcessorConformance.check(Careless(updatesAll: true), steps: [.init([TestItem("a")])])

@@ -39,11 +39,11 @@ import Testing
 
     @Test(arguments: [ScriptedProcessor.Call.list, .localKeys, .prepare(["a"]), .preview("a"), .content("a")])
     func aCallIsTriedAgainAtOnceIfItsErrorSaysSo(call: ScriptedProcessor.Call) async throws {
-        let processor = failing(call, times: 1, error: RetryableTestError(retryAfter: .zero))
-        let options = SyncOptions(downloadPreview: true, retry: RetryPolicy(baseDelay: .zero))
+        let processor = failing(call, times: 2, error: RetryableTestError(retryAfter: .zero))
+        let options = SyncOptions(downloadPreview: true, retry: RetryPolicy(maxAttempts: 3, baseDelay: .zero))
         let report = try await Synchronizer(processor: processor, options: options, clock: ManualClock()).sync()
-        #expect(report.inserted == 1 && report.retries == 1 && report.failed == 0)
-        #expect(processor.calls.count { $0 == call } == 2)
+        #expect(report.inserted == 1 && report.retries == 2 && report.failed == 0)
+        #expect(processor.calls.count { $0 == call } == 3)
     }
 
     @Test(arguments: [ScriptedProcessor.Call.content("a"), .list, .localKeys])

@@ -126,10 +126,11 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     /// - Throws: ``SyncFailure`` with the errors of that pass, or with ``SyncFailure/isCancelled``
     ///   if that pass or this task was cancelled. A call from inside a pass fails with
     ///   ``SyncError/Reason/syncInsidePass`` if it could never be answered: that pass belongs to
-    ///   this synchronizer, or to one that this synchronizer waits for. A task made inside the
-    ///   pass counts as inside, even if nobody waits for it. If a ``SyncService`` drives
-    ///   the synchronizer under a lease, the pass runs under that lease, and fails with
-    ///   ``SyncLeaseError/notHeld(name:)`` while the service does not hold it.
+    ///   this synchronizer, or to one that this synchronizer waits for. So does a call from a task
+    ///   that was created inside such a pass and inherits its task-locals, even if the pass does
+    ///   not wait for the task. If a ``SyncService`` drives the synchronizer under a lease, the
+    ///   pass runs under that lease, and fails with ``SyncLeaseError/notHeld(name:)`` while the
+    ///   service does not hold it.
     @discardableResult
     public func sync() async throws(SyncFailure) -> SyncReport {
         guard !Task.isCancelled else { throw SyncFailure(report: SyncReport(), isCancelled: true) }
@@ -187,7 +188,8 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     /// After it returns, no further call of the processor is started, except `owsSyncEnd`, and
     /// before it `owsSyncBegin` in a pass that was about to begin. The tasks of the running calls
     /// are cancelled. When the pass has ended, every caller of `sync()` gets a failure with
-    /// ``SyncFailure/isCancelled``. Does nothing when no pass runs.
+    /// ``SyncFailure/isCancelled``, also if only `owsSyncEnd` was still running. Does nothing when
+    /// no pass runs.
     public nonisolated func cancel() {
         let control = shared.withLock { shared in
             shared.inbox.append(.cancel)
@@ -216,8 +218,9 @@ public actor Synchronizer<Processor: SyncProcessor>: AnySynchronizer {
     ///
     /// Lists the source, compares keys, and asks which items changed. It calls
     /// `owsFetchSourceList`, `owsGetLocalKeys`, `owsGetLocalRevisions`, `owsShouldUpdateItems` and
-    /// `owsShouldUpdateItem`, without `owsSyncBegin` and `owsSyncEnd` around them. It does not call
-    /// `owsPrepareDownload`, which may add or leave out downloads.
+    /// `owsShouldUpdateItem`, but not `owsPrepareDownload`, which may add or leave out downloads.
+    /// It calls neither `owsSyncBegin` nor `owsSyncEnd`, so that the methods that it calls must not
+    /// depend on what `owsSyncBegin` prepares.
     /// It can run during a pass. If the removal limit is exceeded, the plan says so in
     /// ``SyncPlan/refusal``.
     ///

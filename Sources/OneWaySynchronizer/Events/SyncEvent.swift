@@ -18,6 +18,10 @@ public enum SyncEvent: Sendable {
     case failed(SyncError)
 
     /// A pass ended. Another may follow before the status changes.
+    ///
+    /// The result is that of the pass. If ``Synchronizer/cancel()`` is called while `owsSyncEnd`
+    /// runs, it can be a success, although the callers of `sync()` get a failure with
+    /// ``SyncFailure/isCancelled``.
     case passEnded(Result<SyncReport, SyncFailure>)
 }
 

@@ -328,7 +328,6 @@ struct Pass<Processor: SyncProcessor>: Sendable {
             return .failed
         }
         await runWorkers(cursor, width: width, clock: clock, deadline: stageEnd) { await calls.work($0) }
-        control.use(nil)
         let counts = cursor.counts
         report.retries += counts.retries
         report.durations[stage, default: .zero] += clock.now() - start

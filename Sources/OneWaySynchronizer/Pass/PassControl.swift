@@ -72,13 +72,13 @@ final class PassControl: Sendable {
     }
 
     /// Sets the cursor that is stopped with the pass.
-    func use(_ cursor: ItemCursor?) {
+    func use(_ cursor: ItemCursor) {
         let (isStopped, former) = state.withLock { state in
             let former = state.cursor
             state.cursor = cursor
             return (state.reason != nil, former)
         }
-        if isStopped { cursor?.stop() }
+        if isStopped { cursor.stop() }
         // Released outside the lock.
         _ = former
     }

@@ -47,7 +47,8 @@ extension RetryPolicy {
 
         @TaskLocal static var provider: Provider?
 
-        /// The attempt that the current task makes; `nil` outside preview and content calls.
+        /// The attempt that the current task makes; `nil` outside preview and content calls, and in
+        /// those that a worker of a `PostgresWorkQueue` makes.
         ///
         /// Valid until the call returns: read it in the call itself or in tasks that the call
         /// awaits.

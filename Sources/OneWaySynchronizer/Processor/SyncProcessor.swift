@@ -22,8 +22,8 @@ public protocol SyncProcessor<Item>: Sendable {
     /// The type of the source's entries.
     associatedtype Item: SyncItem
 
-    /// Called first, once in every pass, even if the pass was cancelled before it could start.
-    /// `Synchronizer.plan()` calls other methods without it.
+    /// Called first, once in every pass, even if the pass was cancelled before it could start. Not
+    /// called by ``Synchronizer/plan()``.
     func owsSyncBegin() async throws
 
     /// Lists the source.
@@ -34,6 +34,8 @@ public protocol SyncProcessor<Item>: Sendable {
     func owsFetchSourceList() async throws -> SourceList<Item>
 
     /// Returns the keys of the stored items, in any state that a previous pass left them in.
+    ///
+    /// ``Synchronizer/plan()`` calls it without ``owsSyncBegin()``, also before the first pass.
     func owsGetLocalKeys() async throws -> Set<Item.Key>
 
     /// Removes items that are no longer in the source.
@@ -95,7 +97,11 @@ public protocol SyncProcessor<Item>: Sendable {
     func owsDownloadItem(for item: Item) async throws
 
     /// Called last, exactly once in every pass, even after an error or a cancel. Only a time limit
-    /// for this stage (``SyncOptions/stageTimeouts``) cancels its task.
+    /// for this stage (``SyncOptions/stageTimeouts``) cancels its task. Not called by
+    /// ``Synchronizer/plan()``.
+    ///
+    /// A call of ``Synchronizer/cancel()`` while it runs does not change the result of the pass.
+    /// Only the callers of `sync()` get a failure with ``SyncFailure/isCancelled``.
     ///
     /// - Parameter result: The result of the pass so far. An error that this method throws is added
     ///   to the errors of the pass.
