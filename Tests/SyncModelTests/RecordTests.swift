@@ -108,6 +108,19 @@ import Testing
         #expect(keys.map { String(reflecting: $0) } == keys.map(\.description))
     }
 
+    /// A queue of work tells items apart by the text of their keys.
+    @Test func keysThatDifferHaveDifferentTexts() {
+        let moments = [1_000_000, 1_000_001, 1_250_000, .max - 1, .max] as [Int64]
+        let dates = moments.map { Record.Key.identity([.date(Timestamp(microseconds: $0))]) }
+        #expect(
+            dates.map(\.description) == [
+                "1970-01-01T00:00:01Z", "1970-01-01T00:00:01.000001Z", "1970-01-01T00:00:01.250Z",
+                "9223372036854775806", "9223372036854775807",
+            ])
+        let bytes = [[1, 2], [1, 3]].map { Record.Key.identity([7, .binary(Data($0))]) }
+        #expect(bytes.map(\.description) == ["(7, AQI=)", "(7, AQM=)"])
+    }
+
     @Test func aCodableTypeGoesIntoARecordAndBack() throws {
         var record = Record(of: try model.layout(of: "Person"))
         let person = Person(

@@ -1,3 +1,5 @@
+import Foundation
+
 extension Record: CustomStringConvertible {
     /// The entity, the values and the keys of loaded related objects, such as
     /// `User id=7 name="Ada" company=3`.
@@ -39,12 +41,27 @@ extension Record.Targets {
 
 extension Record.Key: CustomStringConvertible {
     /// The key as text, such as `7`, `(7, "en")` or `object 3`.
+    ///
+    /// Different keys of an entity have different texts.
     public var description: String {
         switch self {
         case .identity(let values):
-            let text = values.map(\.description).joined(separator: ", ")
+            let text = values.map(\.keyText).joined(separator: ", ")
             return values.count == 1 ? text : "(\(text))"
         case .object(let object): return "object \(object)"
+        }
+    }
+}
+
+extension AttributeValue {
+    /// The content as text, without the loss of fractions and bytes in ``description``.
+    fileprivate var keyText: String {
+        switch self {
+        case .date(let moment):
+            DateText.hasText(moment.microseconds)
+                ? DateText.text(moment.microseconds, fraction: .shortest) : moment.microseconds.description
+        case .binary(let data): data.base64EncodedString()
+        default: description
         }
     }
 }

@@ -69,7 +69,7 @@ public struct ChangeSet: Hashable, Sendable {
     /// Merges the changes of later transactions into this set.
     public mutating func add(_ next: ChangeSet) {
         for (name, next) in next.entities {
-            // Taken out, because a change of a copy would copy all keys.
+            // Taken out during the change, because a second reference would copy the sets.
             var keys = entities.removeValue(forKey: name) ?? Keys()
             // A transaction may give the number of an object that it deletes to another one.
             for key in next.deleted where keys.inserted.remove(key) == nil {
@@ -84,7 +84,7 @@ public struct ChangeSet: Hashable, Sendable {
                 }
             }
             for key in next.updated where !keys.inserted.contains(key) { keys.updated.insert(key) }
-            entities[name] = keys.isEmpty ? nil : keys
+            if !keys.isEmpty { entities[name] = keys }
         }
     }
 }

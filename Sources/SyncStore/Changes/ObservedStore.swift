@@ -5,12 +5,15 @@ public import SyncModel
 /// queries possible.
 ///
 ///     let store = ObservedStore(FileStore(model))
-///     let stream = store.changes()  // outside of the task, which would keep the store alive
+///     let changes = store.changes()
 ///     Task {
-///         for await changes in stream {
+///         for await changes in changes {
 ///             changes["User"].deleted  // the keys of the users that are gone
 ///         }
 ///     }
+///
+/// The loop ends with the store. A task that names the store keeps it alive, and never ends by
+/// itself.
 ///
 /// The stores of this package do both themselves. Only changes made through this store are
 /// reported, not changes made directly to the wrapped store or to its file. Without observers,
