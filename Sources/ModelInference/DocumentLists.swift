@@ -50,11 +50,8 @@ package struct DocumentLists: Hashable, Sendable {
             return keys.isEmpty && rank.map { $0 <= Self.highestOwnRank } == true
         }
         members = Self.members(of: root)
-        var waiting: [(node: ShapeNode, path: [String])] = [(root, [])]
-        var next = 0
-        while next < waiting.count {
-            let (node, path) = waiting[next]
-            next += 1
+        var waiting: ArraySlice<(node: ShapeNode, path: [String])> = [(root, [])]
+        while let (node, path) = waiting.popFirst() {
             for property in node.all where !property.name.isEmpty && !property.name.contains(".") {
                 let inner = path + [property.name]
                 if property.kinds == .objects {

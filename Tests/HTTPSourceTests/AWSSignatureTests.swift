@@ -72,6 +72,18 @@ import Testing
         #expect(try (signed(one) == signed(other)) == areEqual)
     }
 
+    /// An international name is sent in ASCII, and an IPv6 address in brackets.
+    @Test(arguments: [
+        ("https://bücher.example/a", "60ec5c52cb647a7f960e0649d63a0c4c9a77895b81fe17975e2c8f161d304241"),
+        ("https://xn--bcher-kva.example/a", "60ec5c52cb647a7f960e0649d63a0c4c9a77895b81fe17975e2c8f161d304241"),
+        ("http://[::1]:9000/a", "4744c6d72e5481fc9298bd524a06b8b58155e70276c016cbd46e3f58abca93c4"),
+    ])
+    func theHostIsSignedAsItIsSent(address: String, code: String) throws {
+        var request = HTTPRequest(try #require(URL(string: address)))
+        Self.signature.sign(&request, at: Self.date)
+        #expect(request.headers["Authorization"]?.hasSuffix("Signature=\(code)") == true)
+    }
+
     @Test func theDescriptionHasNoSecret() {
         #expect("\(Self.signature)" == "AKIAIOSFODNN7EXAMPLE/us-east-1/s3")
         #expect(!String(reflecting: Self.signature).contains("wJalr"))

@@ -59,6 +59,17 @@ import Testing
         }
     }
 
+    /// What follows an error, or an event that is too large, could complete the value that has no
+    /// end.
+    @Test(arguments: ["event: error\ndata: 1\n\n", "data: \(String(repeating: "1", count: 200))\n\n"])
+    func nothingFollowsAStreamThatHasEnded(end: String) throws {
+        var recoder = try #require(BodyRecoder(.events(types: []), limit: 100))
+        let written = recoder.recode(Array(end.utf8))
+        let rest = recoder.recode(Array("data: \"a\":1}\n\ndata: 2".utf8)) + recoder.finish()
+        #expect(written == Array("{".utf8))
+        #expect(rest.isEmpty)
+    }
+
     /// Only the last line can be the sign of the end, with blank lines after it or without.
     @Test(arguments: [
         ("{\"a\":1}\n{\"end\":true}\n", 1, true), ("{\"a\":1}\r\n{\"end\":1}\r\n\r\n \n", 1, true),

@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func aRelativeAddressIsWhatItLeadsTo() throws {
-        let base = try #require(URL(string: "https://h/d/list"))
+        let base = try #require(URL(string: "https://me:pw@h/d/list"))
         let relative = try #require(URL(string: "a?id=1", relativeTo: base))
         let absolute = try #require(URL(string: "https://h/d/a?id=1"))
         #expect(ContentAddress.unsigned(relative) == "https://h/d/a?id=1")

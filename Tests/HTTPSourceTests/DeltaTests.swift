@@ -301,6 +301,20 @@ import Testing
         #expect(server.requests.map { $0.query("since") == nil } == [true, false, false, true])
     }
 
+    /// Neither another status nor the first request of everything means an old cursor.
+    @Test(arguments: [(404, [true, false]), (410, [true])])
+    func onlyACursorCanBeTooOld(status: Int, areWhole: [Bool]) async throws {
+        let server = ScriptedServer { request, index in
+            guard status == 404, request.query("since") == nil else { return HTTPResponse(status: status) }
+            return .json(#"{"data":[{"id":\#(index),"name":"a","updated_at":"2026-01-01T11:00:00Z"}]}"#)
+        }
+        let world = try await SourceWorld()
+        if status == 404 { try await sync(world, source(server)) }
+        let error = await #expect(throws: HTTPError.self) { try await sync(world, source(server)) }
+        #expect(error?.description.contains("status \(status)") == true)
+        #expect(server.requests.map { $0.query("since") == nil } == areWhole)
+    }
+
     /// The first page of changes has a user that is gone when the whole list is read.
     @Test func whatOnlyPagesOfAnExpiredCursorHadIsGone() async throws {
         let server = ScriptedServer { request, index in

@@ -72,6 +72,13 @@ import Testing
         }
     }
 
+    /// The limit and one more byte, sixteen times, are an event without an end; a byte less is not.
+    @Test func anEventThatIsTooLargeMayStillEnd() throws {
+        let event = "data: " + String(repeating: "x", count: 16 * 101 - 1 - "data: ".count)
+        #expect(try items(event + "\n\n", limit: 100) == [.tooLarge(id: nil)])
+        #expect(throws: EventParser.TooLarge.self) { try items(event + "x\n\n", limit: 100) }
+    }
+
     @Test func anIdentifierOfTheHighestLengthIsTaken() throws {
         let id = String(repeating: "x", count: 1_024)
         #expect(try items("id: \(id)\ndata: 1\n\n", limit: 10_000) == [event("1", id: id)])

@@ -87,6 +87,23 @@ import Testing
         #expect(log.events[0] == "interrupted: https://api.test/events: status 500")
     }
 
+    @Test func afterAnEventThePausesBeginAnew() async throws {
+        let server = ScriptedServer { _, index in
+            index == 5 ? Self.events("data: {}\n\n") : HTTPResponse(status: 500)
+        }
+        let stream = try stream(server)
+        let run = Task { try await stream.run { _ in } }
+        for pause in [3, 3, 3, 3, 4, 3].map({ Duration.seconds($0) }) {
+            try await clock.waitForPendingDelays([pause])
+            clock.advance(by: pause)
+        }
+        // It would be the sixth failure in a row.
+        try await clock.waitForPendingDelays([.seconds(3)], [.seconds(8)])
+        #expect(clock.pendingDelays == [.seconds(3)])
+        run.cancel()
+        _ = await run.result
+    }
+
     /// The silence begins after the last bytes.
     @Test func silenceEndsAConnection() async throws {
         let isSilent = Gate()

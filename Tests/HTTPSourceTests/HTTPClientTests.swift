@@ -65,6 +65,25 @@ import Testing
         #expect(problem == .status(status, firstLine: line, retryAfter: nil))
     }
 
+    /// Only a 304 is an answer to a condition; any other status means what it means without one.
+    @Test(arguments: [(200, true), (304, true), (404, false), (500, false)])
+    func aConditionalRequestMayBeAnswered304(status: Int, isAnswer: Bool) async throws {
+        let server = ScriptedServer { _, _ in HTTPResponse(status: status) }
+        let url = try #require(URL(string: "https://api.test/file"))
+        let client = HTTPClient(transport: server)
+        func answer() async throws -> Int {
+            try await client.head(of: url, condition: ["If-None-Match": "\"1\""], headers: [:]).status
+        }
+        if isAnswer {
+            let found = try await answer()
+            #expect(found == status)
+        } else {
+            let error = await #expect(throws: HTTPError.self) { try await answer() }
+            #expect(error?.problem == .status(status, firstLine: "", retryAfter: nil))
+        }
+        #expect(server.requests.map { $0.headers["If-None-Match"] } == ["\"1\""])
+    }
+
     @Test(arguments: ["br", "zstd", "gzip, br"])
     func aBodyThatIsCompressedAgainstItsRequestIsAnError(encoding: String) async throws {
         let encodings = EventLog<String>()

@@ -12,7 +12,8 @@ import Testing
         let url = try #require(URL(string: "https://api.test/users"))
         var freshness = PageFreshness()
         for head in heads {
-            freshness.note(HTTPHead(url: url, status: head.status, headers: head.headers), isOpenEnded: false)
+            let found = HTTPHead(url: url, status: head.status, headers: head.headers, isFramed: true)
+            freshness.note(found, isOpenEnded: false)
         }
         return freshness.doubt
     }

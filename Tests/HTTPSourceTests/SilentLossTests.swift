@@ -127,7 +127,7 @@ import Testing
         #expect(try base.following(link).absoluteString == expected)
     }
 
-    @Test(arguments: ["http://[::1]/x", "http://[::1]:8080/x?y=%3D", "https://user@host.test:1/"])
+    @Test(arguments: ["http://[::1]/x", "http://[::1]:8080/x?y=%3D", "https://user@host.test:1/", "http://a:65535/"])
     func addressesAreTakenAsTheyAre(text: String) throws {
         #expect(try HTTPAddress.parse(text).absoluteString == text)
         #expect(try HTTPAddress.parse(text).isHTTP)
@@ -135,7 +135,8 @@ import Testing
 
     @Test(arguments: [
         ("http:/x", "no host"), ("http:x", "no host"), ("/x", "http://"), ("ftp://x/", "ftp"), ("http://", "no host"),
-        ("http://a:b/", "not valid"), ("http://[::1/", "not valid"), ("http://a b/", "not valid"),
+        ("http://a:b/", "not valid"), ("http://a:65536/", "not valid"), ("http://[::1/", "not valid"),
+        ("http://a b/", "not valid"),
     ])
     func whatIsNoAddressGetsASentence(text: String, words: String) {
         let error = #expect(throws: HTTPAddressError.self) { try HTTPAddress.parse(text) }
@@ -354,10 +355,12 @@ import Testing
 
     // MARK: Ends
 
-    @Test func aPageOfTombstonesIsNotTheLast() async throws {
+    @Test(arguments: [false, true]) func aPageOfTombstonesIsNotTheLast(isOffset: Bool) async throws {
         let world = try await SourceWorld()
         let server = ScriptedServer { request, _ in
-            switch (request.query("page"), request.query("since")) {
+            // The one tombstone of the first page is before the second page.
+            let page = isOffset ? String((Int(request.query("skip") ?? "0") ?? 0) + 1) : request.query("page")
+            return switch (page, request.query("since")) {
             case ("1", nil): .json(#"{"data":[{"id":1,"name":"a","at":1},{"id":2,"name":"b","at":2}]}"#)
             case ("1", _): .json(#"{"data":[],"gone":[1]}"#)
             case ("2", .some): .json(#"{"data":[{"id":3,"name":"c","at":3}]}"#)
@@ -366,7 +369,8 @@ import Testing
         }
         let delta = HTTPAPI.Delta(
             cursor: .element(keyPath: "at"), parameter: "since", tombstones: .list(keyPath: "gone"))
-        let source = try HTTPJSONSource.users(server, pages: .page(parameter: "page"), delta: delta)
+        let pages: HTTPAPI.Pages = isOffset ? .offset(parameter: "skip") : .page(parameter: "page")
+        let source = try HTTPJSONSource.users(server, pages: pages, delta: delta)
         try await world.sync(source, Self.data)
         try await world.sync(source, Self.data)
         #expect(try await world.users().keys.sorted() == [2, 3])

@@ -206,6 +206,14 @@ import Testing
         try expectFit(second, evolved)
     }
 
+    /// Two relationships lead to one entity, also where their objects have other keys each.
+    @Test func aNewKeyOfAnEntityIsAddedOnceWhereverItIs() throws {
+        let second = #"[{"id":1,"a":{"id":7,"n":1,"p":1},"b":{"id":8,"n":2,"p":2,"q":3}}]"#
+        let evolved = try evolve(#"[{"id":1,"a":{"id":7,"n":1},"b":{"id":7,"n":1}}]"#, with: second)
+        #expect(evolved.changes.map(\.description).sorted() == ["A.p is new: int64", "A.q is new: int64"])
+        try expectFit(second, evolved)
+    }
+
     /// An error report is not taken over, whatever identifies the objects.
     @Test(arguments: [
         (#"[{"a":1},{"a":1}]"#, "", #"{"message":"x"}"#, true), (#"[{"id":1,"a":1}]"#, "", #"[{"error":"x"}]"#, true),

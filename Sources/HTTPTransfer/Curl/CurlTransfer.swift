@@ -207,8 +207,7 @@ final class CurlTransfer: Sendable {
     ///
     /// - Parameter address: An address; nil if it is not one of the Internet Protocol.
     func mayConnect(to address: IPAddress?) -> Bool {
-        guard let allows else { return true }
-        if let address, allows(address) { return true }
+        if let address, let allows, allows(address) { return true }
         state.withLock { $0.refusedAddress = address.map { "\($0)" } ?? "a local socket" }
         return false
     }

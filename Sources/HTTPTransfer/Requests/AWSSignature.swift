@@ -87,7 +87,8 @@ public struct AWSSignature: Sendable, Hashable {
     }
 
     private static func host(of url: URL) -> String {
-        let host = url.host(percentEncoded: true) ?? ""
+        // As transports send it: an international name in ASCII, an IPv6 address in brackets.
+        let host = URLComponents(string: url.absoluteString)?.encodedHost ?? ""
         let standard = url.scheme?.lowercased() == "https" ? 443 : 80
         return url.port.map { $0 == standard ? host : "\(host):\($0)" } ?? host
     }

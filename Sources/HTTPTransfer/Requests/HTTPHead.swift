@@ -7,5 +7,5 @@ package struct HTTPHead: Sendable {
     package var status: Int
     package var headers: HTTPHeaders
     /// Whether a truncated body is detected (``HTTPResponse/isFramed``).
-    package var isFramed = true
+    package var isFramed: Bool
 }

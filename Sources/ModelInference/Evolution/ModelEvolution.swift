@@ -81,15 +81,13 @@ struct ModelEvolution {
             guard let key = attribute.key else { continue }
             if let column = columns[Array(key.utf8)] {
                 metAttributes.insert(column)
-                let isLong = longIntegers.contains([laterName, key])
-                widen(column, of: place, key: key, by: attribute.attribute, isLong: isLong)
+                widen(column, of: place, key: key, by: attribute.attribute, of: laterName)
             } else if let index = indices[Array(key.utf8)] {
-                metRelationships.insert(index)
+                // The relationship is not met: the later sample has none of its objects.
                 if requested.contains([laterName, key]) {
                     replace(index, of: place, key: key, by: attribute.attribute)
                     continue
                 }
-                setEmpty("omit", relationship: index, of: place)
                 addOtherKeys(nil, to: place)
                 // Null, objects without keys and identifiers are values of a relationship.
                 guard attribute.attribute.userInfo[JSONDialect.untypedAnnotation] == nil,
@@ -116,7 +114,7 @@ struct ModelEvolution {
                 metAttributes.insert(column)
                 var json = SyncAttribute(key, .json)
                 json.userInfo[JSONDialect.emptyAnnotation] = "omit"
-                widen(column, of: place, key: key, by: json)
+                widen(column, of: place, key: key, by: json, of: laterName)
                 addOtherKeys(nil, to: place)
             } else {
                 // An attribute that the earlier model has for one of the keys keeps it.
@@ -157,14 +155,15 @@ struct ModelEvolution {
 
     /// Widens an attribute so that it holds the values of a later one.
     ///
-    /// - Parameter isLong: Whether the later values have integers that a double cannot represent.
+    /// - Parameter laterName: The entity of the later attribute.
     private mutating func widen(
-        _ column: Int, of place: Int, key: String, by attribute: SyncAttribute, isLong: Bool = false
+        _ column: Int, of place: Int, key: String, by attribute: SyncAttribute, of laterName: String
     ) {
         var merged = entities[place].attributes[column]
         let isUntyped = attribute.userInfo[JSONDialect.untypedAnnotation] != nil
         merged.userInfo[JSONDialect.emptyAnnotation] = attribute.userInfo[JSONDialect.emptyAnnotation]
         let type = merged.type
+        let isLong = longIntegers.contains([laterName, key])
         let wider = isUntyped ? type : merged.widened(by: attribute, isLong: isLong)
         guard wider != .json || !entities[place].identity.contains(merged.name) else {
             obstacles.append(.init(kind: .keyType, entity: entities[place].name, key: key))
