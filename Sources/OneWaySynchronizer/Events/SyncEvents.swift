@@ -5,8 +5,8 @@ package import SyncBase
 /// The sequence begins when the observer subscribes, and ends when the loop's task is cancelled or
 /// the source of the events is gone. Use it in a single `for await` loop.
 ///
-/// A pass never waits for slow observers: events wait in a buffer of bounded size. When the buffer is
-/// full, progress events are merged first, which keeps the latest of each stage; then the oldest
+/// A pass never waits for slow observers: events wait in a buffer of bounded size. When the buffer
+/// is full, progress events are merged first, which keeps the latest of each stage; then the oldest
 /// other events are dropped. Failures, ends of passes, results of a service's syncs and changes of
 /// its lease are kept beyond the buffer's size, until 1,024 of them wait.
 public struct SyncEvents<Element: Sendable>: AsyncSequence, Sendable {
