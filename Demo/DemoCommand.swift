@@ -47,6 +47,8 @@ struct DemoCommand {
                 return await DiffCommand(arguments: arguments, console: console).run()
             case .history(let arguments):
                 return await HistoryCommand(arguments: arguments, console: console).run()
+            case .repair(let arguments):
+                return await RepairCommand(arguments: arguments, console: console).run()
             }
         } catch {
             console.printError("Demo: \(error)")

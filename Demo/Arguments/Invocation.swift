@@ -8,6 +8,7 @@ enum Invocation: Equatable {
     case query(QueryArguments)
     case diff(DiffArguments)
     case history(HistoryArguments)
+    case repair(RepairArguments)
     case help(Usage.Topic)
     case version
 
@@ -48,6 +49,8 @@ enum Invocation: Equatable {
             self = Self.asksForHelp(rest) ? .help(.diff) : .diff(try DiffArguments(rest))
         case "history":
             self = Self.asksForHelp(rest) ? .help(.history) : .history(try HistoryArguments(rest))
+        case "repair":
+            self = Self.asksForHelp(rest) ? .help(.repair) : .repair(try RepairArguments(rest))
         case _ where first.hasPrefix("-"):
             throw ArgumentScanner(rest, topic: .general).unknownOption(first)
         default:

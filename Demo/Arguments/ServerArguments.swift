@@ -15,6 +15,8 @@ struct ServerArguments: Equatable {
     var ends: [HTTPAPI.Pages.End] = []
     /// Whether absent objects are kept if the server counts more objects than it lists.
     var isTotalExact = true
+    /// Whether all pages show the same state, and may repeat objects.
+    var isSnapshot = false
     /// How many objects a page is requested with; nil for the server's default.
     var pageSize: HTTPAPI.Pages.Size?
     /// The field of each object that says when it changed; nil where the server cannot be asked for
@@ -65,7 +67,9 @@ struct ServerArguments: Equatable {
                     of: option, as: "one of short, set:FIELD, unset:FIELD, total:FIELD, status:N",
                     HTTPAPI.Pages.End.init(argument:)))
         case "--inexact-total":
-            isTotalExact = false
+            isTotalExact = try !scanner.flag(option)
+        case "--snapshot":
+            isSnapshot = try scanner.flag(option)
         case "--page-size":
             let size: HTTPAPI.Pages.Size = try scanner.value(of: option, as: "PARAM:N, such as per_page:100") { text in
                 let parts = text.split(separator: ":", omittingEmptySubsequences: false)

@@ -9,6 +9,7 @@ extension Usage {
           Demo diff A B                   Shows what a sync of B would change in A
           Demo export --store STORE       Prints the objects of a database as JSON
           Demo history --store STORE      Lists the latest syncs into a database
+          Demo repair --store STORE       Creates lost parts of a database's tables again
           Demo model FILE                 Prints a model as Swift source or XML
           Demo mirror LIST_URL FOLDER     Makes a folder equal to a server's list
           Demo COMMAND --help             Describes a command

@@ -97,4 +97,22 @@ extension Usage {
 
         \(exitCodes)
         """
+
+    static let repair = """
+        Creates the tables, columns, indexes and keys of a store again that somebody has
+        dropped or renamed, and indexes that disagree with their rows. What a table or
+        column held comes back with the next sync, which reads everything.
+
+        Usage: Demo repair --store sqlite:PATH|postgres://… [options]
+
+        Options:
+          --store STORE          The database. No other program may have it open
+          --plan                 Show what is missing, and change nothing
+
+        Examples:
+          Demo repair --store sqlite:films.db --plan
+          Demo repair --store sqlite:films.db
+
+        \(exitCodes)
+        """
 }

@@ -83,6 +83,9 @@ extension Usage {
           --inexact-total        The server counts objects that it does not list, or
                                  estimates their number: absent objects are deleted
                                  nevertheless
+          --snapshot             All pages show the same state, however long reading
+                                 takes: they are not read again before objects are
+                                 deleted, and may repeat objects of earlier pages
           --page-size PARAM:N    Ask for N objects per page, such as per_page:100
           --since FIELD[:PARAM]  Ask only for changes since the latest FIELD, with the
                                  query parameter PARAM (default since). Once a day,

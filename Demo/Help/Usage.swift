@@ -12,6 +12,7 @@ enum Usage {
         case query
         case export
         case history
+        case repair
         case model
 
         /// The topics that are commands.
@@ -32,6 +33,7 @@ enum Usage {
         case .query: query
         case .export: export
         case .history: history
+        case .repair: repair
         case .model: model
         }
     }

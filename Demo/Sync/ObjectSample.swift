@@ -3,6 +3,9 @@ import SyncBase
 
 /// The objects of a list's first pages, from which a model is made: later pages may have attributes
 /// that the first page lacks.
+///
+/// An object that comes again unchanged on a later page is passed over: such pages overlap, which
+/// says nothing against a key.
 struct ObjectSample {
     /// The number of pages at which a sample is full, unless a number of objects is asked for.
     static let pageLimit = 50
@@ -85,13 +88,13 @@ struct ObjectSample {
         while found.count < room, objects.bytes.count + found.bytes.count < byteLimit, readByteCount < readByteLimit {
             guard let chunk = try await page.next() else {
                 reader.finish()
-                try found.read(reader, upTo: room)
+                try found.read(reader, passingOver: objects, upTo: room)
                 break
             }
             bytes += chunk
             readByteCount += chunk.count
             try reader.append(chunk)
-            try found.read(reader, upTo: room)
+            try found.read(reader, passingOver: objects, upTo: room)
         }
         objects.append(found)
         pageCount += 1
@@ -102,18 +105,25 @@ struct ObjectSample {
     private struct Objects {
         private(set) var bytes: [UInt8] = []
         private(set) var count = 0
+        /// The hash values of the objects.
+        private var hashes: Set<Int> = []
 
         mutating func append(_ others: Objects) {
             if count > 0, others.count > 0 { bytes.append(UInt8(ascii: ",")) }
             bytes += others.bytes
             count += others.count
+            hashes.formUnion(others.hashes)
         }
 
-        /// Adds the objects that a reader has, until there are as many as a limit allows.
-        mutating func read(_ reader: JSONReader, upTo limit: Int) throws {
+        /// Adds the objects that a reader has, except those of earlier pages, until there are as
+        /// many as a limit allows.
+        mutating func read(_ reader: JSONReader, passingOver earlier: Objects, upTo limit: Int) throws {
             while count < limit,
                 let object = try reader.next({ cursor in try cursor.rawValue().withUTF8 { Array($0) } })
             {
+                let hash = object.hashValue
+                if earlier.hashes.contains(hash) { continue }
+                hashes.insert(hash)
                 if count > 0 { bytes.append(UInt8(ascii: ",")) }
                 bytes += object
                 count += 1

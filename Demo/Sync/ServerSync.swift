@@ -23,6 +23,7 @@ struct ServerSync {
         for end in server.ends { api.pages = api.pages.ending(end) }
         if let size = server.pageSize { api.pages = api.pages.requesting(size.count, by: size.parameter) }
         if !server.isTotalExact { api.isTotalExact = false }
+        if server.isSnapshot { api.isSnapshot = true }
         let delta = server.sinceKeyPath.map { keyPath in
             HTTPAPI.Delta(cursor: .element(keyPath: keyPath), parameter: server.sinceParameter)
         }

@@ -2,18 +2,25 @@ import Foundation
 import JSONMapper
 import StoreSync
 import SyncStoreSQL
+import SyncStoreSQLite
 
 /// Texts of errors for people.
 enum FailureText {
     /// Returns the description of an error, in plain words for common faults of JSON.
     static func text(_ error: any Error) -> String {
         switch error as? SQLSchemaError {
+        case .damaged:
+            return "\(error)".replacing("repair(at:options:) of the store's type", with: "Demo repair")
         case .unfitValue, .changedRelationship, .sharedTarget, .movedEntity:
             return "\(error); --rebuild fills the database anew"
         default: break
         }
         if case StoreSyncError.unidentifiedObjects = error {
             return "\(error)".replacing(#"StoreSyncOptions(keyPath: "data.items")"#, with: "--key-path data.items")
+        }
+        if error is SQLiteError {
+            return "\(error)".replacing("SQLiteStore.repair(at:)", with: "Demo repair")
+                .replacing("SQLiteStore.verify(at:)", with: "Demo repair --plan")
         }
         guard let error = error as? JSONError, let location = error.location,
             let plain = words(of: error.reason, at: location)

@@ -35,7 +35,7 @@ extension Chapter {
             }
             stage.console.clear()
             let (requests, failures) = server.takeCounts()
-            stage.say("\(requests) requests (\(failures) failed): \(SyncSummary.text(result.counts))")
+            stage.say("\(Quantity.count(requests, "request")) (\(failures) failed): \(SyncSummary.text(result.counts))")
             return (result, requests)
         }
 

@@ -7,8 +7,6 @@ import OneWayTestLimits
 import StoreSync
 import OneWayTestSupport
 import SyncBase
-import SyncModel
-import SyncStore
 import Testing
 
 @testable import Demo
@@ -136,51 +134,6 @@ import Testing
         }
     }
 
-    /// What follows a sample within its page is read by the sync.
-    @Test(arguments: [1, 60, 1 << 20]) func aSampleEndsAnywhere(byteLimit: Int) async throws {
-        let rows: @Sendable (ClosedRange<Int>) -> String = { ids in
-            "[" + ids.map { #"{"id":\#($0),"name":"user \#($0)"}"# }.joined(separator: ",") + "]"
-        }
-        let handler: LoopbackHTTPServer.Handler = { request in
-            switch request.query("page") {
-            case "1": .json(rows(1...400))
-            case "2": .json(rows(401...500))
-            default: .json("[]")
-            }
-        }
-        try await LoopbackHTTPServer.serving(handler) { server in
-            let url = try #require(URL(string: "\(server.baseURL)/users"))
-            let source = SampledSource(HTTPJSONSource(url, api: HTTPAPI(pages: .page(parameter: "page"))))
-            let sample = try await source.sample(at: "", into: ObjectSample(byteLimit: byteLimit))
-            #expect(try sample.reader.next { try $0.rawValue().withUTF8 { $0.count } } ?? 0 > 15)
-            let store = try MemoryStore(User.self)
-            #expect(try await store.sync(User.self, from: source).counts.inserted == 500)
-            #expect(try await store.sync(User.self, from: source).counts.unchanged == 500)
-        }
-    }
-
-    /// The sample ends within a page or between two pages.
-    @Test(arguments: [(1, 1, true), (3, 3, true), (4, 4, true), (5, 5, true), (6, 5, false)])
-    func aSampleHasTheObjectsThatAreAskedFor(limit: Int, count: Int, isLimited: Bool) async throws {
-        let handler: LoopbackHTTPServer.Handler = { request in
-            switch request.query("page") {
-            case "1": .json(#"[{"id":1,"name":"a"},{"id":2,"name":"b"},{"id":3,"name":"c"}]"#)
-            case "2": .json(#"[{"id":4,"name":"d"},{"id":5,"name":"e"}]"#)
-            default: .json("[]")
-            }
-        }
-        try await LoopbackHTTPServer.serving(handler) { server in
-            let url = try #require(URL(string: "\(server.baseURL)/users"))
-            let source = SampledSource(HTTPJSONSource(url, api: HTTPAPI(pages: .page(parameter: "page"))))
-            let sample = try await source.sample(at: "", into: ObjectSample(objectLimit: limit))
-            #expect(sample.objectCount == count)
-            let extent = isLimited ? SampleExtent(objectCount: count, limit: .objects) : nil
-            #expect(sample.extent == extent)
-            let store = try MemoryStore(User.self)
-            #expect(try await store.sync(User.self, from: source).counts.inserted == 5)
-        }
-    }
-
     /// Pages of one object each. The last object has a key that the others lack.
     private static func pages(_ count: Int) -> LoopbackHTTPServer.Handler {
         { request in
@@ -282,25 +235,6 @@ import Testing
             #expect(run.counts(of: "User") == [1, 0, 0, 0], "\(run.output)\(run.errors)")
             #expect(requests.events == ["POST \(body)"])
         }
-    }
-
-    /// What is read is kept for the sync, and blanks have no end.
-    @Test func aSampleOfBlanksEnds() async throws {
-        let blanks = [UInt8](repeating: UInt8(ascii: " "), count: 1_000)
-        let chunks: [[UInt8]] = [Array("[".utf8)] + Array(repeating: blanks, count: 100) + [Array("{}]".utf8)]
-        var sample = ObjectSample(readByteLimit: 10_000)
-        let bytes = try await sample.add(
-            ErasedSequence(elements: chunks).makeAsyncIterator(), layout: .array())
-        #expect(bytes.count == 10_001)
-        #expect(sample.isFull)
-        let full = sample
-        let error = #expect(throws: ObjectSample.NoObject.self) { try full.checkObjects() }
-        #expect(error?.description.hasPrefix("the first 0.0 MB of the JSON have no whole object") == true)
-    }
-
-    private struct User: SyncObject {
-        var id: Int
-        var name: String
     }
 
     @Test func pagesAreFound() async throws {
