@@ -95,28 +95,4 @@ import Testing
         #expect(!counts.deletesNothing && numbers(counts) == [1, 0, 0, 3])
         #expect(counts.deletedKeys(user) == [.identity(5)] && counts.inserted(user).objects == [2])
     }
-
-    @Test func theProblemsOfAReadingCanBeForgotten() {
-        func problem(_ index: Int) -> MappingError.Problem {
-            MappingError.Problem(entity: "User", index: index, reason: .missingMandatory)
-        }
-        for (areDoubtful, mayBeListed) in [(false, false), (false, true), (true, false), (true, true)] {
-            var counts = PassCounts(model)
-            counts.reject(problem(5), isElement: true, mayBeListed: false)
-            (counts.unidentifiedCount, counts.toleratedCount, counts.excludedRelationshipCount) = (1, 2, 3)
-            #expect(counts.lastRejectedIndex == 5 && !counts.mayLackObjects)
-            let before = counts.problems
-            counts.reject(problem(3), isElement: true, mayBeListed: mayBeListed)
-            (counts.unidentifiedCount, counts.toleratedCount, counts.excludedRelationshipCount) = (7, 8, 9)
-            #expect(counts.lastRejectedIndex == 5 && counts.mayLackObjects == mayBeListed)
-            #expect(counts.rejected.map(\.index) == [5, 3] && counts.rejectedCount == 2)
-            counts.restore(before, areDoubtful: areDoubtful)
-            #expect(counts.rejected.map(\.index) == [5] && counts.rejectedCount == 1)
-            #expect(counts.unidentifiedCount == 1 && counts.toleratedCount == 2)
-            #expect(counts.excludedRelationshipCount == 3)
-            #expect(counts.mayLackObjects == (areDoubtful && mayBeListed))
-            counts.beginPage()
-            #expect(counts.lastRejectedIndex == nil)
-        }
-    }
 }

@@ -77,7 +77,7 @@ import Testing
         }
 
         var kinds: [DriftReport.Kind: Int] {
-            Dictionary(state.counts.drift.entries.map { ($0.kind, $0.count) }, uniquingKeysWith: +)
+            Dictionary(state.problems.drift.entries.map { ($0.kind, $0.count) }, uniquingKeysWith: +)
         }
     }
 
@@ -236,7 +236,7 @@ import Testing
         let relationship = try world.relationship(row.relationship)
         let destination = world.mapper.model.layouts[relationship.destination]
         _ = world.state.counts.count(MergeRequest.Result(row.seen.map { .init($0, .unchanged) }), of: destination)
-        world.state.counts.mayLackObjects = row.mayLackObjects
+        world.state.problems.mayLackObjects = row.mayLackObjects
         world.state.orphaned.insert([row.object], by: relationship)
         let candidates = world.state.takeOrphaned()
         // Where an object may be lacking, some are counted instead.

@@ -68,7 +68,7 @@ final class ChangeCall: Sendable {
         state.withLock { state in
             state.removalCounts[entity] = pass.deletedCount
             state.remainingRunCount -= 1
-            state.failedCount += pass.state.counts.rejectedCount - state.countedObjectCount
+            state.failedCount += pass.state.problems.rejectedCount - state.countedObjectCount
             state.countedObjectCount = 0
             for layout in pass.model.layouts where layout.parent == nil {
                 let inserted = pass.state.counts.inserted(layout)

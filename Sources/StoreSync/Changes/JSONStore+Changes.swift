@@ -160,7 +160,7 @@ extension StoreSyncResult {
             sum += other
             return sum
         }
-        rejected = Array((rejected + later.rejected).prefix(PassCounts.reportedProblemCount))
+        rejected = Array((rejected + later.rejected).prefix(PassProblems.reportedCount))
         rejectedCount += later.rejectedCount
         toleratedCount += later.toleratedCount
         excludedRelationshipCount += later.excludedRelationshipCount

@@ -59,7 +59,7 @@ extension StorePass {
     ) throws {
         let problem = try mapper.mapping(of: entity).missing(relationship, index: place.index)
         if rules.demandsMandatory { throw MappingError.unfit(problem) }
-        state.counts.drift.add(.missingRelationship, entity: entity, keyPath: problem.keyPath, index: place.index)
+        state.problems.drift.add(.missingRelationship, entity: entity, keyPath: problem.keyPath, index: place.index)
     }
 
     /// The number of objects whose links one query reads.

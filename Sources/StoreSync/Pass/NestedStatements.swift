@@ -181,7 +181,7 @@ extension StorePass {
                 for column in 0..<records.columnCount {
                     guard let value = records.value(row: row, column: column), value != object.record[column: column]
                     else { continue }
-                    state.counts.drift.add(
+                    state.problems.drift.add(
                         state.counts.kindOfConflict(object.object, of: layout), entity: layout.name,
                         keyPath: mapping.keyPath(of: column), index: elementIndex(row))
                 }

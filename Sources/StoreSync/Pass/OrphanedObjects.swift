@@ -79,9 +79,12 @@ struct OrphanedObjects {
 
     /// Takes the objects that have no other place in the payload.
     ///
-    /// - Parameter mentioned: The objects that identifiers name, by the index of the root entity.
+    /// - Parameters:
+    ///   - mentioned: The objects that identifiers name, by the index of the root entity.
+    ///   - mayLackObjects: Whether an object was rejected that the store may have.
     mutating func takeCandidates(
-        in model: DataModel, _ counts: PassCounts, _ listed: ListedObjects, _ mentioned: [Int: ObjectSet]
+        in model: DataModel, _ counts: PassCounts, _ listed: ListedObjects, _ mentioned: [Int: ObjectSet],
+        mayLackObjects: Bool
     ) -> [Candidates] {
         let detached = detached.sorted { $0.key.id < $1.key.id }
         self.detached = [:]
@@ -93,7 +96,7 @@ struct OrphanedObjects {
             guard hasInverse || relationship.isOwning else { return nil }
             // A rejected object may be the new source of one that seems to have lost its source.
             let isOwned = relationship.isOwning && !relationship.sharesTargets
-            let areKept = counts.mayLackObjects && !isPrivate && !isOwned
+            let areKept = mayLackObjects && !isPrivate && !isOwned
             let seen = counts.seen(destination)
             let elsewhere = elsewhere.map { $0[relationship.id] ?? ObjectSet() }
             let left = Set(objects).sorted().filter { object in

@@ -2,8 +2,7 @@ import JSONMapper
 import SyncModel
 import SyncStore
 
-/// The counts, drift and rejected objects of a pass. An object that the pass meets twice counts
-/// once.
+/// The counts of a pass. An object that the pass meets twice counts once.
 struct PassCounts {
     /// What the pass saw of the entities that share a root, and did to them.
     private struct Rows {
@@ -21,9 +20,6 @@ struct PassCounts {
         var page = ObjectSet()
     }
 
-    /// The number of rejected objects that the result lists; others are only counted.
-    static let reportedProblemCount = 1000
-
     let model: DataModel
     /// The objects and what the pass did to them, by the index of the root entity.
     private var rows: [Int: Rows] = [:]
@@ -31,31 +27,6 @@ struct PassCounts {
     private var counts: [Int: StoreSyncResult.Counts] = [:]
     /// The keys of deleted objects by the index of the entity; empty unless the store reports keys.
     private var deletedKeys: [Int: [Record.Key]] = [:]
-    private(set) var rejected: [MappingError.Problem] = []
-    private(set) var rejectedCount = 0
-    /// The number of rejected elements of the list, without what is nested in elements.
-    private(set) var rejectedElementCount = 0
-    /// The number of elements of the list that may be any object: without a usable identity or, if
-    /// the entity has no key or the reader added it, without any other key of the entity.
-    var unidentifiedCount = 0
-    /// Whether some of them have no key of the entity.
-    var hasKeyless = false
-    /// The highest index of a rejected element of the current page; nil without any.
-    private(set) var lastRejectedIndex: Int?
-    /// Whether an object was rejected that the store may have. Absent objects are then kept, unless
-    /// the source is certain.
-    var mayLackObjects = false
-    /// Whether an object was rejected that may be accepted later, although its JSON stays the same:
-    /// the store refused it, or has no parent for it.
-    private(set) var mayAcceptLater = false
-    /// The number of values that were cleared or ignored because they did not fit.
-    var toleratedCount = 0
-    /// The number of values of relationships that were left out because of the operations.
-    var excludedRelationshipCount = 0
-    /// The differences in the current page, or in a payload without pages.
-    var drift = DriftReport()
-    /// The differences in earlier pages.
-    private var earlierDrift = DriftReport()
     /// Whether the payload has pages, which may break off and be read again.
     private var hasPages = false
     /// Whether an object was inserted since this was set to false.
@@ -75,22 +46,6 @@ struct PassCounts {
         return rows.abandoned.isEmpty ? seen : ObjectSet(seen.objects.filter { !rows.abandoned.contains($0) })
     }
 
-    /// Adds the differences between a batch and the model.
-    mutating func addDrift(of batch: MappedBatch, _ origin: Origin) {
-        toleratedCount += batch.toleratedCount
-        excludedRelationshipCount += batch.excludedRelationshipCount
-        for drift in [batch.drift, batch.nestedDrift] where !drift.isEmpty {
-            self.drift.add(drift) { origin.elementIndex($0) }
-        }
-    }
-
-    /// Removes the differences of a batch whose objects were mapped again.
-    mutating func removeDrift(of batch: MappedBatch) {
-        toleratedCount -= batch.toleratedCount
-        excludedRelationshipCount -= batch.excludedRelationshipCount
-        for drift in [batch.drift, batch.nestedDrift] where !drift.isEmpty { self.drift.remove(drift) }
-    }
-
     /// Begins a new reading of all pages. Objects that it does not contain are absent.
     mutating func beginAnew() {
         for root in rows.keys {
@@ -102,9 +57,6 @@ struct PassCounts {
     /// Begins a page.
     mutating func beginPage() {
         hasPages = true
-        lastRejectedIndex = nil
-        earlierDrift.append(drift)
-        drift = DriftReport()
         for root in rows.keys {
             rows[root]?.fresh = []
             rows[root]?.page = ObjectSet()
@@ -232,61 +184,6 @@ struct PassCounts {
         counts[layout.index, default: StoreSyncResult.Counts()].kept += count
     }
 
-    /// Reports a rejected object.
-    ///
-    /// - Parameters:
-    ///   - isElement: Whether it is an element of the list, not nested in one.
-    ///   - mayBeListed: Whether the object may be one that the store has and the list seems to
-    ///     lack.
-    ///   - mayAcceptLater: Whether the object was rejected because of other objects of the store;
-    ///     false by default.
-    mutating func reject(
-        _ problem: MappingError.Problem, isElement: Bool, mayBeListed: Bool, mayAcceptLater: Bool = false
-    ) {
-        rejectedCount += 1
-        if isElement {
-            rejectedElementCount += 1
-            lastRejectedIndex = max(lastRejectedIndex ?? 0, problem.index)
-        }
-        mayLackObjects = mayLackObjects || mayBeListed
-        self.mayAcceptLater = self.mayAcceptLater || mayAcceptLater
-        if rejected.count < Self.reportedProblemCount { rejected.append(problem) }
-    }
-
-    /// The numbers of problems at one point of a pass, to return to if a page is read again.
-    struct Problems {
-        let rejectedCount: Int
-        let rejectedElementCount: Int
-        let unidentifiedCount: Int
-        fileprivate let toleratedCount: Int
-        fileprivate let excludedRelationshipCount: Int
-        fileprivate let drift: DriftReport
-        fileprivate let earlierDrift: DriftReport
-        fileprivate let mayLackObjects: Bool
-    }
-
-    var problems: Problems {
-        Problems(
-            rejectedCount: rejectedCount, rejectedElementCount: rejectedElementCount,
-            unidentifiedCount: unidentifiedCount, toleratedCount: toleratedCount,
-            excludedRelationshipCount: excludedRelationshipCount, drift: drift, earlierDrift: earlierDrift,
-            mayLackObjects: mayLackObjects)
-    }
-
-    /// Restores the numbers of problems from before objects that are read again.
-    ///
-    /// - Parameter areDoubtful: Whether objects rejected since may still be in the store.
-    mutating func restore(_ problems: Problems, areDoubtful: Bool) {
-        rejected.removeLast(max(0, rejected.count - problems.rejectedCount))
-        rejectedCount = problems.rejectedCount
-        rejectedElementCount = problems.rejectedElementCount
-        unidentifiedCount = problems.unidentifiedCount
-        toleratedCount = problems.toleratedCount
-        excludedRelationshipCount = problems.excludedRelationshipCount
-        (drift, earlierDrift) = (problems.drift, problems.earlierDrift)
-        mayLackObjects = problems.mayLackObjects || areDoubtful && mayLackObjects
-    }
-
     /// The result of the pass for an entity and its sub-entities.
     func result(for layout: EntityLayout) -> StoreSyncResult {
         var result = StoreSyncResult()
@@ -294,12 +191,6 @@ struct PassCounts {
             result.countsByEntity[model.layouts[index].name] = counts
             if layout.family.contains(index) { result.counts += counts }
         }
-        result.rejected = rejected
-        result.rejectedCount = rejectedCount
-        result.toleratedCount = toleratedCount
-        result.excludedRelationshipCount = excludedRelationshipCount
-        result.drift = earlierDrift
-        result.drift.append(drift)
         return result
     }
 }

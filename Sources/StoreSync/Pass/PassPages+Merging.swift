@@ -77,7 +77,7 @@ extension StorePass {
         _ batch: MappedBatch, elementIndex: (Int) -> Int = { $0 }
     ) async throws -> [(ordinal: Int, object: Int64)] {
         for problem in batch.rejected {
-            state.counts.reject(
+            state.problems.reject(
                 problem.moved(to: elementIndex(problem.index)), isElement: true, mayBeListed: false)
         }
         var found: [(ordinal: Int, object: Int64)] = []

@@ -120,7 +120,7 @@ final class PassPages {
     func checkForObjects() throws {
         guard unidentifiedCount > 0, unidentifiedCount >= progress.elementCount else { return }
         let keys =
-            pass.state.counts.hasKeyless ? [] : try request.mapper.mapping(of: request.entity).identityKeyPaths
+            pass.state.problems.hasKeyless ? [] : try request.mapper.mapping(of: request.entity).identityKeyPaths
         throw StoreSyncError.unidentifiedObjects(
             entity: request.entity, key: keys.joined(separator: ", "), count: progress.elementCount, lists: lists)
     }
@@ -142,9 +142,9 @@ final class PassPages {
             note(read, since: before)
             noteLeftOut(of: page, read, since: before)
             try await finish(page, read)
-            request.call?.end(page, rejecting: pass.state.counts.rejectedCount - before.problems.rejectedCount)
+            request.call?.end(page, rejecting: pass.state.problems.rejectedCount - before.problems.rejectedCount)
             // The problems of an object were reported in the first reading.
-            if readingCount > 1 { pass.state.counts.restore(before.problems, areDoubtful: true) }
+            if readingCount > 1 { pass.state.problems.restore(before.problems, areDoubtful: true) }
             // What the change states of other objects stays when those that it names as gone go.
             let isDue = !pageObjects.isEmpty && !gone.isEmpty && request.deletesAbsent && endChange != nil
             try await endChange?(isDue ? gone : [])
@@ -152,7 +152,7 @@ final class PassPages {
             before = beginPage()
         case .restart:
             pass.state.counts.abandonPage()
-            pass.state.counts.restore(before.problems, areDoubtful: false)
+            pass.state.problems.restore(before.problems, areDoubtful: false)
             progress = before.progress
             before = beginPage()
         }
@@ -175,13 +175,13 @@ final class PassPages {
         }
         pageObjects = ObjectSet()
         (digest, readCount, pageDoubleCount) = (0, 0, 0)
-        return Beginning(progress: progress, problems: pass.state.counts.problems)
+        return Beginning(progress: progress, problems: pass.state.problems)
     }
 
     /// The state before the current page, to return to if the page is read again.
     private struct Beginning {
         let progress: StoreSyncOptions.Progress
-        let problems: PassCounts.Problems
+        let problems: PassProblems
     }
 
     /// Whether something needs the objects of the pages.
@@ -223,12 +223,14 @@ final class PassPages {
     private func noteLeftOut(of page: RemotePage, _ read: PayloadReader.Progress, since before: Beginning) {
         guard read.elementCount > 0 else { return }
         let nullCount = read.elementCount - readCount
-        unidentifiedCount += pass.state.counts.unidentifiedCount - before.problems.unidentifiedCount + nullCount
+        unidentifiedCount += pass.state.problems.unidentifiedCount - before.problems.unidentifiedCount + nullCount
         if nullCount > 0 { hasNull = true }
         let leftOutCount =
-            pass.state.counts.rejectedElementCount - before.problems.rejectedElementCount + nullCount
-        let endsInError = page.isOpenEnded && pass.state.counts.lastRejectedIndex == read.elementCount - 1
-        if nullCount > 0 || leftOutCount >= read.elementCount || endsInError { pass.state.counts.mayLackObjects = true }
+            pass.state.problems.rejectedElementCount - before.problems.rejectedElementCount + nullCount
+        let endsInError = page.isOpenEnded && pass.state.problems.lastRejectedIndex == read.elementCount - 1
+        if nullCount > 0 || leftOutCount >= read.elementCount || endsInError {
+            pass.state.problems.mayLackObjects = true
+        }
     }
 
     /// Ends the current page after its last batch.

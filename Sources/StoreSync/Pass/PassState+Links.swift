@@ -103,7 +103,7 @@ extension PassState {
 
     /// Reports what is odd about the statement of a source.
     mutating func report(_ kind: DriftReport.Kind, _ links: GroupLinks, _ row: Int, found: JSONKind? = nil) {
-        counts.drift.add(
+        problems.drift.add(
             kind, entity: links.layout.name, keyPath: links.keyPath, index: links.elementIndex(row),
             found: found.map { "\($0)" })
     }

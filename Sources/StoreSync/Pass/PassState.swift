@@ -9,8 +9,9 @@ import SyncStore
 struct PassState {
     let model: DataModel
     let rules: SyncRules
-    /// The counts, the rejected objects and the drift.
     var counts: PassCounts
+    /// The rejected objects and the drift.
+    var problems = PassProblems()
     /// The objects that the list has had.
     var listed: ListedObjects
     /// What the payload has stated of objects that it may state more than once.
@@ -47,6 +48,7 @@ struct PassState {
     /// Begins a page of the payload.
     mutating func beginPage() {
         counts.beginPage()
+        problems.beginPage()
         statements.beginPage()
     }
 
@@ -63,7 +65,7 @@ struct PassState {
         mentioned = [:]
         orphaned.beginChange()
         forgetStatements()
-        counts.mayLackObjects = false
+        problems.mayLackObjects = false
     }
 
     private mutating func forgetStatements() {
@@ -77,7 +79,7 @@ struct PassState {
         let (layout, origin, result, present) = (merge.layout, merge.origin, merge.result, merge.present)
         let isOfList = layout.root == listed.root
         func report(_ kind: DriftReport.Kind, _ record: Int) {
-            counts.drift.add(kind, entity: layout.name, keyPath: "", index: merge.elementIndex(record))
+            problems.drift.add(kind, entity: layout.name, keyPath: "", index: merge.elementIndex(record))
         }
         let changedAgain = counts.count(present, of: layout)
         // `mergeRest` reports how nested statements differ from each other and from the list.
@@ -158,6 +160,13 @@ struct PassState {
 
     /// Takes the objects that lost their source and have no other place in the payload.
     mutating func takeOrphaned() -> [OrphanedObjects.Candidates] {
-        orphaned.takeCandidates(in: model, counts, listed, mentioned)
+        orphaned.takeCandidates(in: model, counts, listed, mentioned, mayLackObjects: problems.mayLackObjects)
+    }
+
+    /// The result of the pass for an entity and its sub-entities.
+    func result(for layout: EntityLayout) -> StoreSyncResult {
+        var result = counts.result(for: layout)
+        problems.add(to: &result)
+        return result
     }
 }

@@ -152,7 +152,7 @@ extension StorePass {
     private func note(_ kind: DriftReport.Kind, at place: DeferredLinks.Place, count: Int = 1) throws {
         let relationship = model.relationship(place.relationship)
         let entity = model.layouts[place.entity].name
-        state.counts.drift.add(
+        state.problems.drift.add(
             kind, entity: entity, keyPath: try mapper.mapping(of: entity).keyPath(of: relationship), count: count,
             index: place.elementIndex)
     }
@@ -178,7 +178,7 @@ extension StorePass {
     ) async throws {
         let layout = try model.layout(of: absent.entity)
         guard try await mayLack(absent, of: layout) else { return }
-        let isDoubtful = state.counts.mayLackObjects && !isCertain
+        let isDoubtful = state.problems.mayLackObjects && !isCertain
         if limit != nil || isDoubtful {
             let count = try await transaction.count(absent)
             let removals = deletedCount + count - (limit == nil ? 0 : try await insertedCount(absent, layout))

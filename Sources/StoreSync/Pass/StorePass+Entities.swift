@@ -81,7 +81,7 @@ extension StorePass {
                     || isBelow && state.statements.isInPlace(stored.object, below: layout, in: model)
                 {
                     let kind = state.counts.kindOfConflict(stored.object, of: layout)
-                    state.counts.drift.add(kind, entity: layout.name, keyPath: "", index: index(stored.object))
+                    state.problems.drift.add(kind, entity: layout.name, keyPath: "", index: index(stored.object))
                     if !isBelow { others.insert(stored.object) }
                 } else {
                     formers[stored.record.layout.index, default: []].append(stored.object)

@@ -26,15 +26,15 @@ extension StorePass {
                 {
                     merge.match(row, .skipped)
                     if isUnidentified { merge.unidentified.insert(row) }
-                    state.counts.reject(
+                    state.problems.reject(
                         mapping.missing(column, index: merge.elementIndex(row)), isElement: !origin.isNested,
                         mayBeListed: !origin.isNested && isUnidentified)
-                    if !origin.isNested { state.counts.unidentifiedCount += 1 }
+                    if !origin.isNested { state.problems.unidentifiedCount += 1 }
                 } else if demandsKey, let scope = layout.identityScope, origin.parents?(ordinal) == nil,
                     origin.reused[ordinal] == nil
                 {
                     merge.match(row, .skipped)
-                    state.counts.reject(
+                    state.problems.reject(
                         mapping.missing(layout.relationships[scope], index: merge.elementIndex(row)),
                         isElement: !origin.isNested, mayBeListed: true, mayAcceptLater: true)
                 } else if let reused = origin.reused[ordinal] {
@@ -58,7 +58,7 @@ extension StorePass {
         group.records.withReader { reader in
             for row in 0..<reader.count {
                 guard let column = keyColumns.first(where: { !reader.isIdentified(row, by: [$0]) }) else { continue }
-                state.counts.reject(
+                state.problems.reject(
                     group.mapping.missing(column, index: elementIndex(group.elementIndices[row])), isElement: true,
                     mayBeListed: false)
             }

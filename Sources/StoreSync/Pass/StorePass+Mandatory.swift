@@ -39,7 +39,7 @@ extension StorePass {
             if object == nil, mapping.layout.identityColumns.contains(column), demandsKey(origin) { continue }
             // The only object of a relationship may be the one before.
             if object == nil, mapping.layout.keyColumns.contains(column) { merge.unidentified.insert(row) }
-            state.counts.reject(problem, isElement: !origin.isNested, mayBeListed: false)
+            state.problems.reject(problem, isElement: !origin.isNested, mayBeListed: false)
             merge.skipped.updateValue(object, forKey: row)
         }
     }

@@ -66,7 +66,7 @@ extension StorePass {
     func reject(_ refusal: StoreError.Refusal, index: Int?) {
         var refusal = refusal
         refusal.index = nil
-        state.counts.reject(
+        state.problems.reject(
             MappingError.Problem(
                 entity: refusal.entity, attribute: refusal.attributes.first, index: index ?? 0,
                 reason: .refusedByStore("\(refusal)")),

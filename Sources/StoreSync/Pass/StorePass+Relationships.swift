@@ -91,7 +91,7 @@ extension StorePass {
             if !hooked.isEmpty {
                 let former = try elements.replace(
                     hooked, by: relationship, mapper: mapper, options: rules.readerOptions)
-                if let former { state.counts.removeDrift(of: former) }
+                if let former { state.problems.removeDrift(of: former) }
             }
         }
         var merged = MergedElements(elements, elementIndex: elementIndex)
@@ -128,7 +128,7 @@ extension StorePass {
             origin.accepts = { reused[$0] != nil || accepts($0, Int(rows[$0])) }
         }
         var mergeCount = 0
-        let rejectedCount = state.counts.rejectedCount
+        let rejectedCount = state.problems.rejectedCount
         func collect(_ found: MergedRows) {
             merged.take(found)
             guard let isOpen, let container = origin.containers else { return }
@@ -160,7 +160,7 @@ extension StorePass {
             }
         }
         noteRefused(of: &merged, origin)
-        merged.hasRejected = state.counts.rejectedCount > rejectedCount
+        merged.hasRejected = state.problems.rejectedCount > rejectedCount
         if merged.hasRejected { merged.noteUnidentified() }
         merged.linksNew = origin.owners != nil
         merged.isDivided = mergeCount != 1

@@ -94,22 +94,22 @@ final class StorePass {
     ///
     /// - Parameter collect: Receives the merged objects.
     func merge(_ batch: MappedBatch, _ origin: Origin, _ collect: Collector? = nil) async throws {
-        state.counts.addDrift(of: batch, origin)
-        if !origin.isNested, batch.hasUnfitIdentity { state.counts.mayLackObjects = true }
+        state.problems.addDrift(of: batch, origin)
+        if !origin.isNested, batch.hasUnfitIdentity { state.problems.mayLackObjects = true }
         for problem in batch.rejected {
             if rules.isImport { throw MappingError.unfit(problem) }
             let isUnidentified = problem.concernsIdentity(in: model)
-            state.counts.reject(
+            state.problems.reject(
                 problem.moved(to: origin.elementIndex(problem.index)), isElement: !origin.isNested,
                 mayBeListed: !origin.isNested || !isUnidentified)
-            if !origin.isNested, isUnidentified { state.counts.unidentifiedCount += 1 }
+            if !origin.isNested, isUnidentified { state.problems.unidentifiedCount += 1 }
         }
         for group in batch.groups {
             let accepted = origin.accepts.map(group.restricted) ?? group
             guard let group = accepted else { continue }
             if !origin.isNested, !group.keylessRows.isEmpty {
-                state.counts.unidentifiedCount += group.keylessRows.count
-                state.counts.hasKeyless = true
+                state.problems.unidentifiedCount += group.keylessRows.count
+                state.problems.hasKeyless = true
             }
             var rest: MappedBatch.Group? = group
             if !group.undetermined.isEmpty {
@@ -168,7 +168,7 @@ final class StorePass {
             try former.add(json, index: group.elementIndices[row])
             remapped.insert(group.elementIndices[row])
         }
-        if let former = try former.takeBatch() { state.counts.removeDrift(of: former) }
+        if let former = try former.takeBatch() { state.problems.removeDrift(of: former) }
         return try collectors.keys.sorted().compactMap { try collectors[$0]?.takeBatch() }
     }
 
@@ -201,7 +201,7 @@ final class StorePass {
         let parents = try await resolveScope(of: group, &origin)
         func report(_ kind: DriftReport.Kind, _ keyPath: String, _ row: Int) {
             let index = origin.elementIndex(group.elementIndices[row])
-            state.counts.drift.add(kind, entity: group.mapping.layout.name, keyPath: keyPath, index: index)
+            state.problems.drift.add(kind, entity: group.mapping.layout.name, keyPath: keyPath, index: index)
         }
         let rows = CombinedRows(group, origin, laterCounts: state.laterCounts(origin)) { report(.conflict, $0, $1) }
         if !origin.isNested, !rules.isImport, state.listed.reportsDuplicates {

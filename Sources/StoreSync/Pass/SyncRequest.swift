@@ -112,7 +112,7 @@ struct SyncRequest: Sendable {
             summary.warnings.append("absent objects were kept: \(reason)")
         }
         return PassEnd(
-            summary: summary, bookmark: bookmark, mayAcceptLater: pass.state.counts.mayAcceptLater,
+            summary: summary, bookmark: bookmark, mayAcceptLater: pass.state.problems.mayAcceptLater,
             merged: pages.merged)
     }
 
@@ -140,7 +140,7 @@ struct SyncRequest: Sendable {
             // A cursor is worth nothing after a list that lacked objects: they may never change.
             if end.coverage == .everything, end.bookmark.cursor == end.cautiousBookmark.cursor {
                 // Reading again is pointless if nothing is absent, or if objects were left out.
-                guard deletesAbsent, !pass.state.counts.mayLackObjects,
+                guard deletesAbsent, !pass.state.problems.mayLackObjects,
                     try await pass.mayLack(reading.absent, of: layout),
                     try await pass.transaction.count(reading.absent) > 0
                 else { break }
@@ -151,9 +151,9 @@ struct SyncRequest: Sendable {
             try await BlockingExecutor.outside { try await source.rewind() }
             try await pages.readAll()
             // The contradictions were reported in the first reading.
-            let problems = pass.state.counts.problems
+            let problems = pass.state.problems
             try await pass.endReading()
-            pass.state.counts.restore(problems, areDoubtful: true)
+            pass.state.problems.restore(problems, areDoubtful: true)
             reading.end = try await self.end(of: source, after: pages)
             reading.proof = pages.digests == before && reading.end.doubt == nil ? .equalReadings : nil
             reading.absent = absent(of: scope, pages, pass, layout, reading.end)
@@ -175,7 +175,7 @@ struct SyncRequest: Sendable {
         if let children {
             try await children.relate(
                 pages.objects, deletingAbsent: deletesAbsent ? scope : nil, limit: limit, in: pass)
-        } else if deletesAbsent, reading.proof != nil || isPartial || pass.state.counts.mayLackObjects {
+        } else if deletesAbsent, reading.proof != nil || isPartial || pass.state.problems.mayLackObjects {
             try await pass.deleteAbsent(absent, isCertain: isPartial, limit: limit)
         } else if deletesAbsent, try await pass.mayLack(absent, of: layout) {
             pass.state.counts.countKept(try await pass.transaction.count(absent), of: layout)
@@ -218,7 +218,7 @@ struct SyncRequest: Sendable {
     private static func reasonToKeep(after reading: Reading, _ pages: PassPages, _ pass: StorePass) -> String? {
         guard reading.end.doubt == nil, reading.end.coverage == .everything else { return nil }
         if pages.hasNull { return "an element of the list is null, and may stand for any of them" }
-        return reading.proof == nil && !pass.state.counts.mayLackObjects ? changeWarning : nil
+        return reading.proof == nil && !pass.state.problems.mayLackObjects ? changeWarning : nil
     }
 
     private static let changeWarning = "the list changed each time while its pages were read"
@@ -318,7 +318,7 @@ struct SyncRequest: Sendable {
     /// The result of a finished pass.
     private func result(of pass: StorePass) async throws -> StoreSyncResult {
         let layout = try mapper.mapping(of: entity).layout
-        var result = pass.state.counts.result(for: layout)
+        var result = pass.state.result(for: layout)
         if options.failsOnDrift, !result.drift.isEmpty || result.rejectedCount > 0 {
             throw StoreSyncError.payloadDiffers(result.drift, rejectedCount: result.rejectedCount)
         }
@@ -356,7 +356,7 @@ struct SyncRequest: Sendable {
         try await pass.settleValues()
         try await pass.settlePendingLinks()
         try await pass.reportIncomplete()
-        return pass.state.counts.result(for: layout)
+        return pass.state.result(for: layout)
     }
 
     /// The reader options for batches of the size that the store asks for.
