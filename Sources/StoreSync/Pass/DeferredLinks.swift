@@ -245,6 +245,15 @@ struct DeferredLinks {
         /// The places whose statement differs from an earlier one about an object that was unknown
         /// when that one named it.
         var contradicting: [Place] = []
+
+        /// Adds links to the last batch, or to a new one if that has others or is full.
+        fileprivate mutating func link(_ source: ObjectID, to targets: [ObjectID], _ batch: LinkBatch) {
+            let isOpen = batches.last.map {
+                $0.relationship.id == batch.relationship.id && $0.mode == batch.mode && $0.sources.count < DeferredLinks.sourceLimit
+            }
+            if isOpen != true { batches.append(batch) }
+            batches[batches.count - 1].append(source, to: targets)
+        }
     }
 
     /// Returns the links to make, in the order of the payload.
@@ -256,7 +265,6 @@ struct DeferredLinks {
         var resolution = Resolution()
         let identifiers = unknown.mapValues(\.identifiers)
         var counts: [RelationshipSource: Int] = [:]
-        var batch: LinkBatch?
         // The relationships for which a deferred statement was made; a relationship and its inverse
         // are represented by the lower identifier. Later statements are made again.
         var repeated: Set<EntityLayout.Relationship.ID> = []
@@ -293,18 +301,8 @@ struct DeferredLinks {
             guard !beaten.statements.contains(index) else { continue }
             if let taken = beaten.targets[index] { targets.removeAll(where: taken.contains) }
             guard repeated.contains(pair), !statement.isIncomplete || mode != .retain else { continue }
-            let made = statement.isIncomplete ? .add : mode
-            if let open = batch,
-                open.relationship.id != id || open.mode != made || open.sources.count >= Self.sourceLimit
-            {
-                resolution.batches.append(open)
-                batch = nil
-            }
-            var next = batch.take() ?? LinkBatch(relationship, mode: made)
-            next.append(source, to: targets)
-            batch = next
+            resolution.link(source, to: targets, LinkBatch(relationship, mode: statement.isIncomplete ? .add : mode))
         }
-        if let batch { resolution.batches.append(batch) }
         resolution.contradicting = contradicting(order, found, in: model)
         return resolution
     }

@@ -115,8 +115,8 @@ struct MergedElements {
     var sources: [NestedElements.Source] { elements.sources }
 
     /// Takes the objects of merged elements.
-    mutating func take(_ found: MergedRows) {
-        unidentified.formUnion(found.unidentified)
+    mutating func take(_ found: GroupMerge) {
+        unidentified.formUnion(found.unidentifiedOrdinals)
         for (ordinal, row, isOwned) in found.objects {
             targets[ordinal] = row.object
             let isReused = reuse.objects[ordinal] == row.object && !reuse.unlinked.contains(row.object)

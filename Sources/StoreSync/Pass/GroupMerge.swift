@@ -32,30 +32,14 @@ struct GroupMerge {
     /// What the merge did with each record.
     var result = MergeRequest.Result()
 
-    init(_ group: MappedBatch.Group, _ rows: CombinedRows, _ origin: Origin) {
-        self.group = group
-        self.rows = rows
-        self.origin = origin
-    }
-
     var layout: EntityLayout { group.mapping.layout }
     var records: RecordBatch { rows.records }
 
     /// The result with the stored objects of skipped records, which keep their values.
-    var present: MergeRequest.Result {
-        var present = result
-        for case (let record, let object?) in skipped {
-            present.rows[record] = MergeRequest.Result.Row(object, .unchanged)
-        }
-        return present
-    }
+    var present: MergeRequest.Result { result.adding(skipped.compactMapValues(\.self)) }
 
     /// The result with the objects of records that wait for their entity.
-    var awaited: MergeRequest.Result {
-        var awaited = result
-        for (record, object) in waiting { awaited.rows[record] = MergeRequest.Result.Row(object, .unchanged) }
-        return awaited
-    }
+    var awaited: MergeRequest.Result { result.adding(waiting) }
 
     /// The index in the payload of a record's element.
     func elementIndex(_ record: Int) -> Int {
@@ -76,40 +60,37 @@ struct GroupMerge {
     }
 }
 
-/// What a merge did with the rows of a group.
-struct MergedRows {
-    /// The ordinal of each row.
-    private let ordinals: [Int]
-    private let owners: ((Int) -> ObjectID?)?
-    private let result: MergeRequest.Result
-    /// The same without the stored objects of records that were skipped.
-    private let merged: MergeRequest.Result
-    /// The ordinals of elements that may stand for any object.
-    let unidentified: [Int]
-
-    init(_ merge: GroupMerge) {
-        let ordinals = merge.group.elementIndices
-        self.ordinals = ordinals
-        owners = merge.origin.owners?.object
-        // Nearly always for nothing.
-        let rows = merge.unidentified.isEmpty ? 0..<0 : ordinals.indices
-        unidentified = rows.filter { merge.unidentified.contains(merge.rows.record(of: $0)) }.map { ordinals[$0] }
-        result = merge.rows.expanded(merge.present)
-        merged = merge.skipped.isEmpty ? result : merge.rows.expanded(merge.result)
+// What a merge did with the rows of its group.
+extension GroupMerge {
+    /// The objects, each with its ordinal, its change, and whether the store is known to have it
+    /// linked to the object that contains it.
+    var objects: some Sequence<(ordinal: Int, row: MergeRequest.Result.Row, isOwned: Bool)> {
+        let (ordinals, owner, result) = (group.elementIndices, origin.owners?.object, rows.expanded(present))
+        return ordinals.indices.lazy.compactMap { index in
+            result.rows[index].map { row in
+                (ordinals[index], row, owner?(ordinals[index]) != nil && result.isLinked(row: index, by: 0))
+            }
+        }
     }
 
     /// The objects that have the values of their rows; others were skipped, such as rejected ones.
     var mergedObjects: some Sequence<ObjectID> {
-        merged.rows.lazy.compactMap { $0?.object }
+        rows.expanded(result).rows.lazy.compactMap { $0?.object }
     }
 
-    /// The objects, each with its ordinal, its change, and whether the store is known to have it
-    /// linked to the object that contains it.
-    var objects: some Sequence<(ordinal: Int, row: MergeRequest.Result.Row, isOwned: Bool)> {
-        ordinals.indices.lazy.compactMap { index in
-            result.rows[index].map { row in
-                (ordinals[index], row, owners?(ordinals[index]) != nil && result.isLinked(row: index, by: 0))
-            }
-        }
+    /// The ordinals of elements that may stand for any object.
+    var unidentifiedOrdinals: [Int] {
+        guard !unidentified.isEmpty else { return [] }
+        return zip(group.elementIndices, group.elementIndices.indices)
+            .filter { unidentified.contains(rows.record(of: $1)) }.map(\.0)
+    }
+}
+
+extension MergeRequest.Result {
+    /// The result with the objects of records that were not merged.
+    fileprivate func adding(_ unchanged: [Int: ObjectID]) -> Self {
+        var result = self
+        for (record, object) in unchanged { result.rows[record] = Row(object, .unchanged) }
+        return result
     }
 }

@@ -81,10 +81,7 @@ struct MovedTargets {
     ) {
         guard let former = statements[inverse]?[object], !former.targets.contains(source) else { return }
         statements[inverse]?[object] = nil
-        for target in former.targets {
-            guard let move = moves[relationship.id]?[target], move.latest == object else { continue }
-            moves[relationship.id]?[target]?.latest = move.former
-        }
+        release(former.targets, of: object, by: relationship)
     }
 
     /// Notes the latest statement about a source.
@@ -99,11 +96,18 @@ struct MovedTargets {
         let former = statements[relationship]?.removeValue(forKey: source)
         guard waits || former != nil else { return }
         let statement = statement()
-        for target in former?.targets ?? [] where !statement.targets.contains(target) {
-            guard let move = moves[inverse.id]?[target], move.latest == statement.object else { continue }
+        release((former?.targets ?? []).filter { !statement.targets.contains($0) }, of: source, by: inverse)
+        if waits { statements[relationship, default: [:]][source] = statement }
+    }
+
+    /// Leaves targets to their former sources, unless the list has given them to another one.
+    private mutating func release(
+        _ targets: [ObjectID], of source: ObjectID, by inverse: EntityLayout.Relationship
+    ) {
+        for target in targets {
+            guard let move = moves[inverse.id]?[target], move.latest == source else { continue }
             moves[inverse.id]?[target]?.latest = move.former
         }
-        if waits { statements[relationship, default: [:]][statement.object] = statement }
     }
 
     /// The relationships by which objects move, each with the sources that receive them.

@@ -18,9 +18,8 @@ struct Origin {
     var parents: ((Int) -> ObjectID?)?
     /// Whether the payload states of which entity the objects are.
     var statesEntity = true
-    /// Returns the index in the payload of an ordinal's element; nil if ordinals and indices are
-    /// equal.
-    var elementIndices: ((Int) -> Int)?
+    /// Returns the index in the payload of an ordinal's element.
+    var elementIndex: (Int) -> Int = { $0 }
     /// The stored object of each ordinal whose element has no identity; see `reused`.
     var reused: [Int: ObjectID] = [:]
     /// The part of `reused` whose identity within the parent is the element's.
@@ -43,9 +42,5 @@ struct Origin {
     /// belongs to the one that it is nested in, whatever it states itself.
     func decides(_ relationship: EntityLayout.Relationship) -> Bool {
         relationship.id == inverse?.id && !relationship.isToMany
-    }
-
-    func elementIndex(_ ordinal: Int) -> Int {
-        elementIndices?(ordinal) ?? ordinal
     }
 }

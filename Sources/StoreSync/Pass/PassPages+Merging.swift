@@ -29,7 +29,7 @@ extension PassPages {
             for (index, bytes) in hooked { elements[index].bytes = bytes }
             if !hooked.isEmpty { batch = try mapped(elements, areGone: false) }
         }
-        let origin = Origin(policy: request.rules.policy, entity: entity, elementIndices: { first + $0 })
+        let origin = Origin(policy: request.rules.policy, entity: entity, elementIndex: { first + $0 })
         let gone = try mapped(elements, areGone: true)
         try await merge(batch, origin, gone: gone)
         return (batch?.elementCount ?? 0) + (gone?.elementCount ?? 0)
@@ -63,7 +63,7 @@ extension PassPages {
             }
         }
         if let gone {
-            found += try await pass.find(gone) { origin.elementIndex($0) }.map { ($0.ordinal, ($0.object, true)) }
+            found += try await pass.find(gone, elementIndex: origin.elementIndex).map { ($0.ordinal, ($0.object, true)) }
         }
         note(found.sorted { $0.ordinal < $1.ordinal }.map(\.found))
     }
@@ -76,13 +76,20 @@ extension StorePass {
     func find(
         _ batch: MappedBatch, elementIndex: (Int) -> Int = { $0 }
     ) async throws -> [(ordinal: Int, object: Int64)] {
-        for problem in batch.rejected {
+        func reject(_ problem: MappingError.Problem) {
             state.problems.reject(
                 problem.moved(to: elementIndex(problem.index)), isElement: true, mayBeListed: false)
         }
+        batch.rejected.forEach(reject)
         var found: [(ordinal: Int, object: Int64)] = []
         for group in batch.groups {
-            rejectKeyless(group, elementIndex: elementIndex)
+            let keyColumns = group.mapping.layout.keyColumns
+            group.records.withReader { reader in
+                for row in 0..<reader.count {
+                    guard let column = keyColumns.first(where: { !reader.isIdentified(row, by: [$0]) }) else { continue }
+                    reject(group.mapping.missing(column, index: group.elementIndices[row]))
+                }
+            }
             for (ordinal, object) in zip(group.elementIndices, try await transaction.find(group.records)) {
                 if let object { found.append((ordinal, object)) }
             }

@@ -20,30 +20,35 @@ final class PassPages {
     /// A digest of each page's objects in the latest reading, to compare readings. It is 0 for each
     /// page of payloads at hand.
     private(set) var digests: [UInt64] = []
-    /// The objects of the current page, and the digest of them.
-    private var pageObjects = ObjectSet()
-    private var digest: UInt64 = 0
+
+    /// What the current page has had so far.
+    private struct Page {
+        /// The progress and the problems before the page, to return to if it is read again.
+        let before: (progress: StoreSyncOptions.Progress, problems: PassProblems)
+        var objects = ObjectSet()
+        /// The digest of the objects.
+        var digest: UInt64 = 0
+        /// How many elements have an object that an earlier element had.
+        var doubleCount = 0
+        /// The number of elements that were mapped or rejected; the others are null.
+        var readCount = 0
+    }
+
+    private var page: Page
     /// The objects of the finished pages of the current reading.
     private var readObjects = ObjectSet()
     /// How many elements of the finished pages of the current reading have an object that an
     /// earlier element of the same page had.
     private var doubleCount = 0
-    /// The same of the current page.
-    private var pageDoubleCount = 0
     /// How many objects of the finished pages of the current reading were on an earlier page,
     /// counted once for each later page.
     private(set) var overlapCount = 0
-    /// The number of elements of the current page that were mapped or rejected; the others are
-    /// null.
-    private var readCount = 0
     /// The number of elements of the current reading that may be any object.
     private var unidentifiedCount = 0
     /// The first lists in the latest payload, if it was an object in place of a list.
     private var lists: [JSONError.List] = []
     /// Whether an element of any reading was null.
     private(set) var hasNull = false
-    /// The number of the current reading, from 1.
-    private var readingCount = 0
     /// The digests of the pages of the current reading.
     private var known: Set<UInt64> = []
     /// How many of the latest pages in a row had the same objects as earlier pages.
@@ -75,16 +80,18 @@ final class PassPages {
         self.pass = pass
         self.report = report
         self.contents = contents
+        page = Page(before: (progress, pass.state.problems))
         pass.state.listed.reportsDuplicates = contents == .payloads
     }
 
-    /// Reads all pages, from the first one. Each call is one reading.
-    func readAll() async throws {
+    /// Reads all pages, from the first one.
+    ///
+    /// - Parameter number: The number of the reading, from 1.
+    func readAll(asReading number: Int) async throws {
         digests = []
-        readingCount += 1
         known = []
         repeatedPageCount = 0
-        progress.readingNumber = readingCount
+        progress.readingNumber = number
         progress.elementCount = 0
         (readObjects, doubleCount, overlapCount) = (ObjectSet(), 0, 0)
         unidentifiedCount = 0
@@ -100,7 +107,7 @@ final class PassPages {
                 flag: flag)
             return (payload, flag != nil || request.rules.isHooked)
         }
-        var before = beginPage()
+        beginPage()
         // The next batch is mapped while the current one is merged.
         let steps = Handoff<[PageReader.Step]>()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -108,7 +115,7 @@ final class PassPages {
             defer { steps.close() }
             while let next = try await steps.next() {
                 try Task.checkCancellation()
-                for step in next { try await take(step, &before) }
+                for step in next { try await take(step) }
             }
         }
     }
@@ -126,35 +133,34 @@ final class PassPages {
     }
 
     /// Carries out one step of reading.
-    ///
-    /// - Parameter before: The state before the current page; replaced when the next page begins.
-    private func take(_ step: PageReader.Step, _ before: inout Beginning) async throws {
+    private func take(_ step: PageReader.Step) async throws {
         switch step {
         case .batch(let objects, let read):
             try await removeWhatIsDue()
-            readCount += try await merge(objects)
-            note(read, since: before)
+            page.readCount += try await merge(objects)
+            note(read)
         case .elements(let first, let elements, let read):
             if !elements.allSatisfy(\.isGone) { try await removeWhatIsDue() }
-            readCount += try await merge(elements, first: first)
-            note(read, since: before)
-        case .pageEnd(let page, let read):
-            note(read, since: before)
-            noteLeftOut(of: page, read, since: before)
-            try await finish(page, read)
-            request.call?.end(page, rejecting: pass.state.problems.rejectedCount - before.problems.rejectedCount)
+            page.readCount += try await merge(elements, first: first)
+            note(read)
+        case .pageEnd(let remote, let read):
+            note(read)
+            noteLeftOut(of: remote, read)
+            try await finish(remote, read)
+            let before = page.before.problems
+            request.call?.end(remote, rejecting: pass.state.problems.rejectedCount - before.rejectedCount)
             // The problems of an object were reported in the first reading.
-            if readingCount > 1 { pass.state.problems.restore(before.problems, areDoubtful: true) }
+            if progress.readingNumber > 1 { pass.state.problems.restore(before, areDoubtful: true) }
             // What the change states of other objects stays when those that it names as gone go.
-            let isDue = !pageObjects.isEmpty && !gone.isEmpty && request.deletesAbsent && endChange != nil
+            let isDue = !page.objects.isEmpty && !gone.isEmpty && request.deletesAbsent && endChange != nil
             try await endChange?(isDue ? gone : [])
             if isDue { gone = [] }
-            before = beginPage()
+            beginPage()
         case .restart:
             pass.state.counts.abandonPage()
-            pass.state.problems.restore(before.problems, areDoubtful: false)
-            progress = before.progress
-            before = beginPage()
+            pass.state.problems.restore(page.before.problems, areDoubtful: false)
+            progress = page.before.progress
+            beginPage()
         }
     }
 
@@ -168,20 +174,12 @@ final class PassPages {
         isRemovalDue = false
     }
 
-    private func beginPage() -> Beginning {
+    private func beginPage() {
         isRemovalDue = !gone.isEmpty
         if contents != .payloads {
             pass.state.beginPage()
         }
-        pageObjects = ObjectSet()
-        (digest, readCount, pageDoubleCount) = (0, 0, 0)
-        return Beginning(progress: progress, problems: pass.state.problems)
-    }
-
-    /// The state before the current page, to return to if the page is read again.
-    private struct Beginning {
-        let progress: StoreSyncOptions.Progress
-        let problems: PassProblems
+        page = Page(before: (progress, pass.state.problems))
     }
 
     /// Whether something needs the objects of the pages.
@@ -194,24 +192,24 @@ final class PassPages {
             return
         }
         // Taken out during the change, because a second reference would copy the whole set.
-        var (pageObjects, digest) = (self.pageObjects, self.digest)
-        self.pageObjects = ObjectSet()
+        var (objects, digest) = (page.objects, page.digest)
+        page.objects = ObjectSet()
         for (object, isGone) in found {
             guard !isGone else {
                 gone.insert(object)
                 continue
             }
             if !gone.isEmpty { gone.remove(object) }
-            if !pageObjects.insert(object) { pageDoubleCount += 1 }
+            if !objects.insert(object) { page.doubleCount += 1 }
             // Mixed, so that the sums of different sets of objects differ.
             digest &+= UInt64(bitPattern: object).mixed
         }
-        (self.pageObjects, self.digest) = (pageObjects, digest)
+        (page.objects, page.digest) = (objects, digest)
     }
 
-    private func note(_ read: PayloadReader.Progress, since before: Beginning) {
-        progress.elementCount = before.progress.elementCount + read.elementCount
-        progress.byteCount = before.progress.byteCount + read.byteCount
+    private func note(_ read: PayloadReader.Progress) {
+        progress.elementCount = page.before.progress.elementCount + read.elementCount
+        progress.byteCount = page.before.progress.byteCount + read.byteCount
         report(progress)
     }
 
@@ -220,30 +218,30 @@ final class PassPages {
     /// An element that is null may stand for any stored object. A page in which no element is an
     /// object of the list is no list, but an error report. So may be the last element of a page
     /// without an end of its own (`isOpenEnded`): a server can report an error only there.
-    private func noteLeftOut(of page: RemotePage, _ read: PayloadReader.Progress, since before: Beginning) {
+    private func noteLeftOut(of remote: RemotePage, _ read: PayloadReader.Progress) {
         guard read.elementCount > 0 else { return }
-        let nullCount = read.elementCount - readCount
-        unidentifiedCount += pass.state.problems.unidentifiedCount - before.problems.unidentifiedCount + nullCount
+        let (problems, before) = (pass.state.problems, page.before.problems)
+        let nullCount = read.elementCount - page.readCount
+        unidentifiedCount += problems.unidentifiedCount - before.unidentifiedCount + nullCount
         if nullCount > 0 { hasNull = true }
-        let leftOutCount =
-            pass.state.problems.rejectedElementCount - before.problems.rejectedElementCount + nullCount
-        let endsInError = page.isOpenEnded && pass.state.problems.lastRejectedIndex == read.elementCount - 1
+        let leftOutCount = problems.rejectedElementCount - before.rejectedElementCount + nullCount
+        let endsInError = remote.isOpenEnded && problems.lastRejectedIndex == read.elementCount - 1
         if nullCount > 0 || leftOutCount >= read.elementCount || endsInError {
             pass.state.problems.mayLackObjects = true
         }
     }
 
     /// Ends the current page after its last batch.
-    private func finish(_ page: RemotePage, _ read: PayloadReader.Progress) async throws {
-        if let list = Self.tombstones(of: page).list, let tombstones = read.captured[list] {
-            gone.formUnion(try await find(tombstones, at: list).subtracting(pageObjects.objects))
+    private func finish(_ remote: RemotePage, _ read: PayloadReader.Progress) async throws {
+        if let list = Self.tombstones(of: remote).list, let tombstones = read.captured[list] {
+            gone.formUnion(try await find(tombstones, at: list).subtracting(page.objects.objects))
         }
-        digests.append(digest)
+        digests.append(page.digest)
         lists = read.lists
         try checkForRepetition()
         noteRepeatedObjects()
-        progress.pageCount += page.changeCount
-        progress.totalElementCount = page.totalElementCount ?? progress.totalElementCount
+        progress.pageCount += remote.changeCount
+        progress.totalElementCount = remote.totalElementCount ?? progress.totalElementCount
         report(progress)
     }
 
@@ -251,12 +249,12 @@ final class PassPages {
     private func noteRepeatedObjects() {
         // Changes may go on for long.
         guard contents != .changes else { return }
-        doubleCount += pageDoubleCount
+        doubleCount += page.doubleCount
         guard !readObjects.isEmpty else {
-            readObjects = pageObjects
+            readObjects = page.objects
             return
         }
-        for object in pageObjects.objects where !readObjects.insert(object) { overlapCount += 1 }
+        for object in page.objects.objects where !readObjects.insert(object) { overlapCount += 1 }
     }
 
     /// Checks that the source does not deliver the same pages forever.
@@ -266,8 +264,8 @@ final class PassPages {
     ///
     /// - Throws: `StoreSyncError.repeatedPages` at the limit.
     private func checkForRepetition() throws {
-        guard !pageObjects.isEmpty, contents != .changes else { return }
-        repeatedPageCount = known.insert(digest).inserted ? 0 : repeatedPageCount + 1
+        guard !page.objects.isEmpty, contents != .changes else { return }
+        repeatedPageCount = known.insert(page.digest).inserted ? 0 : repeatedPageCount + 1
         guard repeatedPageCount < Self.repeatedPageLimit else {
             throw StoreSyncError.repeatedPages(entity: request.entity, count: repeatedPageCount)
         }

@@ -45,7 +45,7 @@ struct PassProblems {
         toleratedCount += batch.toleratedCount
         excludedRelationshipCount += batch.excludedRelationshipCount
         for drift in [batch.drift, batch.nestedDrift] where !drift.isEmpty {
-            self.drift.add(drift) { origin.elementIndex($0) }
+            self.drift.add(drift, origin.elementIndex)
         }
     }
 

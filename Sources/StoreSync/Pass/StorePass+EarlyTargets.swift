@@ -121,10 +121,6 @@ struct EarlyTargets {
     /// Whether a source has its link after the merge of the group; set by `noteLinked`.
     private(set) var isLinked: (NestedElements.Source) -> Bool = { _ in false }
 
-    init(merged: MergedElements, links: MergeRequest.InitialLinks) {
-        (self.merged, self.links) = (merged, links)
-    }
-
     /// Notes which objects have their links.
     ///
     /// - Parameter number: The index of the links among those passed to the merge.

@@ -51,19 +51,6 @@ extension StorePass {
     func demandsKey(_ origin: Origin) -> Bool {
         !rules.isImport && origin.relationship?.isToMany != false
     }
-
-    /// Rejects the rows of a group that lack a key. They cannot match any object.
-    func rejectKeyless(_ group: MappedBatch.Group, elementIndex: (Int) -> Int) {
-        let keyColumns = group.mapping.layout.keyColumns
-        group.records.withReader { reader in
-            for row in 0..<reader.count {
-                guard let column = keyColumns.first(where: { !reader.isIdentified(row, by: [$0]) }) else { continue }
-                state.problems.reject(
-                    group.mapping.missing(column, index: elementIndex(group.elementIndices[row])), isElement: true,
-                    mayBeListed: false)
-            }
-        }
-    }
 }
 
 extension MappingError.Problem {

@@ -24,7 +24,7 @@ extension StorePass {
         let rest = isWhole ? elements : elements.restricted { isCounting[$0] || isBeaten[$0] ? $0 : nil }
         let opened = state.beginStatements(rest, links, isCounting)
         let merged = try await merge(
-            rest, of: links,
+            rest, of: links.group, by: links.relationship, links.origin, containedBy: links,
             accepts: hasBeaten ? { [beaten] in $1 >= 0 && (isCounting[$1] || beaten.agreeing.contains($0)) } : nil,
             isOpen: opened.isEmpty ? nil : { $0 >= 0 && isCounting[$0] }, known: beaten.scoped)
         state.endStatements(opened)
@@ -55,15 +55,6 @@ extension StorePass {
         for misfit in misfits { state.report(misfit.kind, links, misfit.row, found: misfit.found) }
     }
 
-    private func merge(
-        _ elements: NestedElements, of links: GroupLinks, accepts: ((_ ordinal: Int, _ row: Int) -> Bool)?,
-        isOpen: ((Int) -> Bool)?, known: [Int: ObjectID]
-    ) async throws -> MergedElements {
-        try await merge(
-            elements, of: links.group, by: links.relationship, links.origin, containedBy: links, accepts: accepts,
-            isOpen: isOpen, known: known)
-    }
-
     /// Merges the elements of a relationship.
     ///
     /// - Parameters:
@@ -85,7 +76,7 @@ extension StorePass {
         let elementIndex = { (ordinal: Int) in
             rows[ordinal] < 0 ? 0 : outer.elementIndex(group.elementIndices[Int(rows[ordinal])])
         }
-        origin.elementIndices = elementIndex
+        origin.elementIndex = elementIndex
         if links != nil, rules.isHookedWhereNested, let batch = elements.objects {
             let hooked = try await hook(batch, elements.json)
             if !hooked.isEmpty {
@@ -129,7 +120,7 @@ extension StorePass {
         }
         var mergeCount = 0
         let rejectedCount = state.problems.rejectedCount
-        func collect(_ found: MergedRows) {
+        func collect(_ found: GroupMerge) {
             merged.take(found)
             guard let isOpen, let container = origin.containers else { return }
             for (ordinal, row, _) in found.objects where isOpen(Int(rows[ordinal])) {

@@ -61,7 +61,7 @@ final class StorePass {
     }
 
     /// Receives the merged objects of a group.
-    typealias Collector = (MergedRows) -> Void
+    typealias Collector = (GroupMerge) -> Void
 
     // MARK: Objects
 
@@ -179,7 +179,7 @@ final class StorePass {
         try await find(&merge)
         try await write(&merge)
         state.note(merge)
-        collect?(MergedRows(merge))
+        collect?(merge)
         guard rules.relates else { return }
         let result = merge.rows.expanded(merge.result)
         let awaited = merge.waiting.isEmpty ? result : merge.rows.expanded(merge.awaited)
@@ -207,7 +207,7 @@ final class StorePass {
         if !origin.isNested, !rules.isImport, state.listed.reportsDuplicates {
             for row in rows.repeatedRows { report(.duplicate, "", row) }
         }
-        var merge = GroupMerge(group, rows, origin)
+        var merge = GroupMerge(group: group, origin: origin, rows: rows)
         merge.parents = parents
         merge.waitsForList = origin.isNested && origin.policy.updates && merge.layout.root == state.listed.root
         merge.linkCounts = group.mapping.layout.relationships.map { linkCounts[$0] ?? 0 }

@@ -129,13 +129,13 @@ struct SyncRequest: Sendable {
     private func read(
         _ pages: PassPages, of source: any RemotePass, into pass: StorePass, _ scope: StoreQuery, _ layout: EntityLayout
     ) async throws -> Reading {
-        try await pages.readAll()
+        try await pages.readAll(asReading: 1)
         try await pass.endReading()
         let end = try await self.end(of: source, after: pages)
         var reading = Reading(
             end: end, absent: absent(of: scope, pages, pass, layout, end),
             proof: Self.proof(end, pageCount: pages.count))
-        for _ in 1..<Self.readingLimit where reading.proof == nil {
+        for number in 2...Self.readingLimit where reading.proof == nil {
             let end = reading.end
             // A cursor is worth nothing after a list that lacked objects: they may never change.
             if end.coverage == .everything, end.bookmark.cursor == end.cautiousBookmark.cursor {
@@ -149,7 +149,7 @@ struct SyncRequest: Sendable {
             pass.state.beginReading()
             pass.versions?.beginAnew()
             try await BlockingExecutor.outside { try await source.rewind() }
-            try await pages.readAll()
+            try await pages.readAll(asReading: number)
             // The contradictions were reported in the first reading.
             let problems = pass.state.problems
             try await pass.endReading()
