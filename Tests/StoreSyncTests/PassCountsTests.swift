@@ -79,7 +79,7 @@ import Testing
         _ = count(&counts, .unchanged, 1, 2)
         counts.beginAnew()
         #expect(counts.seen(user).isEmpty && !counts.isSeen(1, of: user))
-        #expect(count(&counts, .updated, 2) == [])
+        #expect(count(&counts, .updated, 2) == [.conflict])
         #expect(counts.seen(user).objects == [2] && numbers(counts) == [0, 1, 1, 0])
     }
 

@@ -249,7 +249,8 @@ struct DeferredLinks {
         /// Adds links to the last batch, or to a new one if that has others or is full.
         fileprivate mutating func link(_ source: ObjectID, to targets: [ObjectID], _ batch: LinkBatch) {
             let isOpen = batches.last.map {
-                $0.relationship.id == batch.relationship.id && $0.mode == batch.mode && $0.sources.count < DeferredLinks.sourceLimit
+                $0.relationship.id == batch.relationship.id && $0.mode == batch.mode
+                    && $0.sources.count < DeferredLinks.sourceLimit
             }
             if isOpen != true { batches.append(batch) }
             batches[batches.count - 1].append(source, to: targets)

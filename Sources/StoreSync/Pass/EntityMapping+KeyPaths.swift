@@ -14,15 +14,16 @@ extension EntityMapping {
 
     /// The problem of an object without a value for an attribute.
     func missing(_ column: Int, index: Int) -> MappingError.Problem {
-        MappingError.Problem(
-            entity: layout.name, attribute: layout.attributes[column].name, keyPath: keyPath(of: column),
-            index: index, reason: .missingMandatory)
+        missing(layout.attributes[column].name, keyPath(of: column), index)
     }
 
     /// The problem of an object without a target of a relationship.
     func missing(_ relationship: EntityLayout.Relationship, index: Int) -> MappingError.Problem {
+        missing(relationship.name, keyPath(of: relationship), index)
+    }
+
+    private func missing(_ property: String, _ keyPath: String, _ index: Int) -> MappingError.Problem {
         MappingError.Problem(
-            entity: layout.name, attribute: relationship.name, keyPath: keyPath(of: relationship), index: index,
-            reason: .missingMandatory)
+            entity: layout.name, attribute: property, keyPath: keyPath, index: index, reason: .missingMandatory)
     }
 }

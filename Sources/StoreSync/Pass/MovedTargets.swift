@@ -175,16 +175,6 @@ struct TargetSources {
 }
 
 extension PassState {
-    /// The sources of the list that may receive a target from another source.
-    ///
-    /// New objects, and those that the merge has compared, are known to have their source.
-    func receivers(_ merged: MergedElements, _ links: GroupLinks) -> [NestedElements.Source] {
-        guard let inverse = links.inverse, !inverse.isToMany else { return [] }
-        return merged.sources.filter { source in
-            source.ordinals.contains { merged.targets[$0] != nil && !merged.isKnown($0) }
-        }
-    }
-
     /// Notes what the list states about the sources of targets. Finds the targets that move after
     /// the list has been read, and the sources whose statement contradicts an earlier one.
     ///
@@ -260,7 +250,9 @@ extension StorePass {
     func moves(of merged: MergedElements, _ links: GroupLinks) async throws -> PassState.Share {
         guard !rules.isImport, rules.mode(of: links.relationship) != .retain, let inverse = links.inverse
         else { return PassState.Share() }
-        let receivers = state.receivers(merged, links)
+        // New objects, and those that the merge has compared, are known to have their source.
+        let mayMove = { (ordinal: Int) in merged.targets[ordinal] != nil && !merged.isKnown(ordinal) }
+        let receivers = inverse.isToMany ? [] : merged.sources.filter { $0.ordinals.contains(where: mayMove) }
         let compared = state.comparesEnds(links) ? merged.sources : receivers
         let current = try await targets(of: links.objects(of: compared), by: links.relationship)
         var owners = TargetSources(mostOf: current.max { $0.value.count < $1.value.count }?.key)

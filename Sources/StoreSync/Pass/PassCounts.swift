@@ -8,12 +8,11 @@ struct PassCounts {
     private struct Rows {
         /// The objects of the payload, from all readings.
         var seen = ObjectSet()
-        /// The objects of the latest reading, if the pages were read again; nil otherwise.
-        var seenAgain: ObjectSet?
+        /// The part of `seen` that the current reading has not contained, apart from pages that
+        /// broke off.
+        var missing = ObjectSet()
         /// The objects that the current page contains and earlier pages did not.
         var fresh: [Int64] = []
-        /// Objects seen only in pages that broke off, and not in the second reading of such a page.
-        var abandoned: Set<Int64> = []
         var inserted = ObjectSet()
         var updated = ObjectSet()
         /// The objects of the current page; empty if the payload has no pages.
@@ -38,20 +37,16 @@ struct PassCounts {
         self.model = model
     }
 
-    /// The objects of the payload that share a root with an entity. Objects seen only in abandoned
-    /// pages are not included.
+    /// The objects of the current reading that share a root with an entity.
     func seen(_ layout: EntityLayout) -> ObjectSet {
         guard let rows = rows[layout.root] else { return ObjectSet() }
-        let seen = rows.seenAgain ?? rows.seen
-        return rows.abandoned.isEmpty ? seen : ObjectSet(seen.objects.filter { !rows.abandoned.contains($0) })
+        return rows.missing.isEmpty
+            ? rows.seen : ObjectSet(rows.seen.objects.lazy.filter { !rows.missing.contains($0) })
     }
 
     /// Begins a new reading of all pages. Objects that it does not contain are absent.
     mutating func beginAnew() {
-        for root in rows.keys {
-            rows[root]?.seenAgain = ObjectSet()
-            rows[root]?.abandoned = []
-        }
+        for (root, seen) in rows { rows[root]?.missing = seen.seen }
     }
 
     /// Begins a page.
@@ -65,13 +60,13 @@ struct PassCounts {
 
     /// Abandons the current page. Objects seen only in it are absent unless they are seen again.
     mutating func abandonPage() {
-        for (root, seen) in rows { rows[root]?.abandoned.formUnion(seen.fresh) }
+        for (root, seen) in rows { rows[root]?.missing.formUnion(seen.fresh) }
     }
 
     /// Whether the current reading has contained an object.
     func isSeen(_ object: ObjectID, of layout: EntityLayout) -> Bool {
         guard let rows = rows[layout.root] else { return false }
-        return (rows.seenAgain ?? rows.seen).contains(object)
+        return rows.seen.contains(object) && !rows.missing.contains(object)
     }
 
     /// The kind of drift for an object that the payload contains twice with different values.
@@ -86,12 +81,12 @@ struct PassCounts {
     }
 
     /// Whether a deletion may concern objects that the pass inserted. These are among the given
-    /// objects, or were seen in a page that broke off.
+    /// objects, or an earlier reading contained them.
     func mayHaveInserted(_ query: StoreQuery) -> Bool {
         guard let root = model[query.entity]?.root, let rows = rows[root] else { return false }
         switch query.objects {
         case .only(let objects): return objects.contains { rows.inserted.contains($0) }
-        case .all, .except: return !rows.abandoned.isEmpty
+        case .all, .except: return rows.missing.objects.contains { rows.inserted.contains($0) }
         }
     }
 
@@ -117,16 +112,16 @@ struct PassCounts {
             guard let merged else { continue }
             let (row, change) = (merged.object, merged.change)
             let isNew = rows.seen.insert(row)
-            let isFirst = rows.seenAgain?.insert(row) ?? isNew
+            let isFirst = isNew || rows.missing.remove(row)
             let isFirstOfPage = hasPages && rows.page.insert(row)
-            if hasPages, isFirst || rows.abandoned.remove(row) != nil { rows.fresh.append(row) }
+            if hasPages, isFirst { rows.fresh.append(row) }
             switch change {
             case .inserted:
                 hasInserted = true
                 rows.inserted.insert(row)
                 counts.inserted += 1
             case .updated:
-                if !isFirst { changedAgain.append((index, isFirstOfPage ? .changedBetweenPages : .conflict)) }
+                if !isNew { changedAgain.append((index, isFirstOfPage ? .changedBetweenPages : .conflict)) }
                 if !rows.inserted.contains(row), rows.updated.insert(row) {
                     counts.updated += 1
                     if !isNew { counts.unchanged -= 1 }

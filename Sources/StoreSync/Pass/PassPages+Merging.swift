@@ -50,9 +50,8 @@ extension PassPages {
     /// Merges objects, and finds the stored objects that are named as gone.
     private func merge(_ objects: MappedBatch?, _ origin: Origin, gone: MappedBatch? = nil) async throws {
         guard notesObjects else {
-            guard let objects else { return }
-            guard request.notesMerged else { return try await pass.mergeListed(objects, origin) }
-            try await pass.mergeListed(objects, origin) { self.merged.formUnion($0.mergedObjects) }
+            let collect = { (merge: GroupMerge) in self.merged.formUnion(merge.mergedObjects) }
+            if let objects { try await pass.mergeListed(objects, origin, request.notesMerged ? collect : nil) }
             return
         }
         var found: [(ordinal: Int, found: Found)] = []
@@ -63,7 +62,9 @@ extension PassPages {
             }
         }
         if let gone {
-            found += try await pass.find(gone, elementIndex: origin.elementIndex).map { ($0.ordinal, ($0.object, true)) }
+            found += try await pass.find(gone, elementIndex: origin.elementIndex).map {
+                ($0.ordinal, ($0.object, true))
+            }
         }
         note(found.sorted { $0.ordinal < $1.ordinal }.map(\.found))
     }
@@ -86,7 +87,9 @@ extension StorePass {
             let keyColumns = group.mapping.layout.keyColumns
             group.records.withReader { reader in
                 for row in 0..<reader.count {
-                    guard let column = keyColumns.first(where: { !reader.isIdentified(row, by: [$0]) }) else { continue }
+                    guard let column = keyColumns.first(where: { !reader.isIdentified(row, by: [$0]) }) else {
+                        continue
+                    }
                     reject(group.mapping.missing(column, index: group.elementIndices[row]))
                 }
             }

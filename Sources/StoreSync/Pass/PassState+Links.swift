@@ -84,15 +84,11 @@ extension PassState {
 
     /// Adds a target of an open statement.
     mutating func addTarget(_ target: ObjectID, of source: ObjectID, by relationship: EntityLayout.Relationship) {
-        guard var targets = openTargets.removeValue(forKey: RelationshipSource(relationship.id, of: source)) else {
-            return
+        let source = RelationshipSource(relationship.id, of: source)
+        let index = openTargets[source].map { targets in
+            relationship.isOrdered ? targets.count : targets.partitionIndex { $0 >= target }
         }
-        if relationship.isOrdered {
-            targets.append(target)
-        } else {
-            targets.insert(target, at: targets.partitionIndex { $0 >= target })
-        }
-        openTargets[RelationshipSource(relationship.id, of: source)] = targets
+        if let index { openTargets[source]?.insert(target, at: index) }
     }
 
     mutating func endStatements(_ opened: [RelationshipSource]) {

@@ -47,9 +47,9 @@ extension StorePass {
                 for ordinal in source.ordinals { expected[ordinal] = [container] }
             } else if let row = counting[object] {
                 let names = Set(named.targets(of: row, isWhole: false) ?? [])
-                beaten.insert(source, of: named, where: names.contains)
+                beaten.agreeing.formUnion(named.ordinals(of: source, where: names.contains))
             } else if let names = state.deferred.names(of: object, relationship) {
-                beaten.insert(source, of: named, where: names.identities.contains)
+                beaten.agreeing.formUnion(named.ordinals(of: source, where: names.identities.contains))
                 for ordinal in source.ordinals { expected[ordinal] = names.objects }
             } else if state.deferred.lacksObjects(of: object, relationship) {
                 beaten.agreeing.formUnion(source.ordinals)
@@ -95,21 +95,13 @@ extension StorePass {
         }
         return identities
     }
-
-    /// Reads the targets that open statements have got.
-    func readOpen(_ beaten: inout BeatenStatements, _ relationship: EntityLayout.Relationship) async throws {
-        beaten.current.merge(try await targets(of: beaten.open, by: relationship)) { $1 }
-    }
 }
 
-extension BeatenStatements {
-    /// Adds the elements of a source whose identities are named by the statement that counts.
-    fileprivate mutating func insert(
-        _ source: NestedElements.Source, of named: NestedTargets, where isNamed: ([AttributeValue?]) -> Bool
-    ) {
-        for (ordinal, identity) in zip(source.ordinals, named.targets(of: source.row, isWhole: false) ?? [])
-        where isNamed(identity) {
-            agreeing.insert(ordinal)
-        }
+extension NestedTargets {
+    /// The ordinals of a source's elements with certain identities.
+    fileprivate func ordinals(
+        of source: NestedElements.Source, where isNamed: ([AttributeValue?]) -> Bool
+    ) -> some Sequence<Int> {
+        zip(source.ordinals, targets(of: source.row, isWhole: false) ?? []).filter { isNamed($1) }.map(\.0)
     }
 }

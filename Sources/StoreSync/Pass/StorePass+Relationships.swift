@@ -40,7 +40,8 @@ extension StorePass {
                 }, isUnlinked: isUnlinked)
         }
         guard hasBeaten else { return }
-        try await readOpen(&beaten, links.relationship)
+        // Open statements have got their targets by now.
+        beaten.current.merge(try await targets(of: beaten.open, by: links.relationship)) { $1 }
         state.compare(merged.restricted(isBeaten), links, with: beaten)
     }
 
@@ -128,17 +129,14 @@ extension StorePass {
             }
         }
         var (part, rest) = (origin, elements.objectCount)
-        var entities: Set<Int> = []
         for batch in elements.objectBatches(of: rowCount) {
             for group in batch.groups {
-                mergeCount += relationship.isOrdered ? group.parts(of: rowCount).count : 0
-                entities.insert(group.mapping.layout.index)
+                mergeCount += group.parts(of: rowCount).count
             }
             rest -= batch.recordCount
             part.linkedNext = rest == 0 ? origin.linkedNext : nil
             try await merge(batch, part, collect)
         }
-        if !relationship.isOrdered { mergeCount += entities.count }
         if let identifiers = elements.identifiers {
             mergeCount += 1
             for batch in identifiers.batches(of: partRowCount(of: relationship, identifiers.count)) {
@@ -154,7 +152,7 @@ extension StorePass {
         merged.hasRejected = state.problems.rejectedCount > rejectedCount
         if merged.hasRejected { merged.noteUnidentified() }
         merged.linksNew = origin.owners != nil
-        merged.isDivided = mergeCount != 1
+        merged.isDivided = relationship.isOrdered && mergeCount > 1
         return merged
     }
 

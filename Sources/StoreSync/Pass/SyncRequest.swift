@@ -361,12 +361,10 @@ struct SyncRequest: Sendable {
 
     /// The reader options for batches of the size that the store asks for.
     func readerOptions(for transaction: any StoreTransaction) -> RecordMapper.Reader.Options {
-        let rowCount = transaction.batchRowCount
-        var options = RecordMapper.Reader.Options(
-            batchRowCount: rowCount, batchByteCount: max(1 << 20, rowCount << 9), keepsRelationships: rules.relates,
-            acceptsIdentifiers: rules.isImport ? nil : false)
-        options.clearsAbsent = rules.clearsAbsent
-        options.keepsJSON = rules.isHookedWhereNested
+        var options = rules.readerOptions
+        options.batchRowCount = transaction.batchRowCount
+        options.batchByteCount = max(1 << 20, transaction.batchRowCount << 9)
+        if !rules.isImport { options.acceptsIdentifiers = false }
         return options
     }
 }
