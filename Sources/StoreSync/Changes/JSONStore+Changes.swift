@@ -62,32 +62,31 @@ extension JSONStore {
             result.coverage = .changes
             return ChangesResult(result: result)
         }
-        let changed = try await recorded(into: first.rules.entity, from: "push") { [runs] recorder in
+        return try await recorded(into: first.rules.entity, from: "push") { [runs] recorder in
             try await change { transaction in
                 let call = ChangeCall(runCount: runs.count)
-                var changes = CallChanges()
+                // The results of each entity, in the order of its first change.
+                var entities: [(request: SyncRequest, result: StoreSyncResult)] = []
                 for run in runs {
                     recorder?.begin(run.rules.entity)
                     let result = try await run.apply(in: transaction, call)
-                    if let index = changes.entities.firstIndex(where: { $0.request.entity == run.rules.entity }) {
-                        changes.entities[index].result.add(result)
+                    if let index = entities.firstIndex(where: { $0.request.entity == run.rules.entity }) {
+                        entities[index].result.add(result)
                     } else {
-                        changes.entities.append(EntityChanges(request: run.request, result: result))
+                        entities.append((run.request, result))
                     }
                 }
-                changes.failedCount = call.failedCount
-                for (request, result) in changes.entities.map({ ($0.request, $0.result) }) {
+                for (request, result) in entities {
                     try await BookmarkPlace.noteChanges(in: result, by: request, asList: false, transaction)
                     let transfer = PassRecorder.Transfer(pageCount: result.pageCount, byteCount: result.byteCount)
                     try await recorder?.succeed(result, transfer: transfer, of: request.entity, in: transaction)
                 }
-                return changes
+                let failedCount = min(call.failedCount, changes.count)
+                var result = ChangesResult(result: entities[0].result, failedCount: failedCount)
+                for other in entities.dropFirst() { result.result.add(other.result, ofOtherEntity: true) }
+                return result
             }
         }
-        var result = ChangesResult(result: changed.entities[0].result)
-        result.failedCount = min(changed.failedCount, changes.count)
-        for other in changed.entities.dropFirst() { result.result.add(other.result, ofOtherEntity: true) }
-        return result
     }
 }
 
@@ -96,20 +95,6 @@ struct ChangesResult: Sendable {
     var result: StoreSyncResult
     /// The number of changes of which objects were rejected.
     var failedCount = 0
-}
-
-/// The results of the changes of a call.
-private struct CallChanges: Sendable {
-    /// The results of each entity, in the order of its first change.
-    var entities: [EntityChanges] = []
-    /// The number of changes of which objects were rejected.
-    var failedCount = 0
-}
-
-/// The result of the changes of an entity.
-private struct EntityChanges: Sendable {
-    let request: SyncRequest
-    var result: StoreSyncResult
 }
 
 /// How the changes of an entity are applied.

@@ -246,6 +246,13 @@ struct DeferredLinks {
         /// when that one named it.
         var contradicting: [Place] = []
 
+        fileprivate mutating func countUnknown(_ count: Int, _ place: Place) {
+            let known = unknown.firstIndex {
+                $0.place.relationship == place.relationship && $0.place.entity == place.entity
+            }
+            if let known { unknown[known].count += count } else { unknown.append((place, count)) }
+        }
+
         /// Adds links to the last batch, or to a new one if that has others or is full.
         fileprivate mutating func link(_ source: ObjectID, to targets: [ObjectID], _ batch: LinkBatch) {
             let isOpen = batches.last.map {
@@ -265,7 +272,6 @@ struct DeferredLinks {
     ) -> Resolution {
         var resolution = Resolution()
         let identifiers = unknown.mapValues(\.identifiers)
-        var counts: [RelationshipSource: Int] = [:]
         // The relationships for which a deferred statement was made; a relationship and its inverse
         // are represented by the lower identifier. Later statements are made again.
         var repeated: Set<EntityLayout.Relationship.ID> = []
@@ -290,13 +296,7 @@ struct DeferredLinks {
                         PendingLinks.Target(object: source, position: position, identifier: identifier), of: id)
                 }
             }
-            if unknownCount > 0 {
-                let kind = RelationshipSource(id, of: ObjectID(statement.place.entity))
-                let known = counts[kind] ?? resolution.unknown.count
-                if known == resolution.unknown.count { resolution.unknown.append((statement.place, 0)) }
-                counts[kind] = known
-                resolution.unknown[known].count += unknownCount
-            }
+            if unknownCount > 0 { resolution.countUnknown(unknownCount, statement.place) }
             let pair = model.inverse(of: relationship).map { min($0.id, id) } ?? id
             if isNew { repeated.insert(pair) }
             guard !beaten.statements.contains(index) else { continue }

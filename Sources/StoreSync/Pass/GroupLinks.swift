@@ -93,8 +93,8 @@ struct MergedElements {
     var identified = ObjectSet()
     /// Whether some inserted objects were linked to the objects that contain them.
     var linksNew = false
-    /// Whether several merges inserted the objects, so that their order may be wrong.
-    var isDivided = false
+    /// The number of merges of the elements.
+    private(set) var mergeCount = 0
     /// The stored objects that elements without an identity match.
     var reuse = ReusedObjects()
     /// Whether an element was rejected.
@@ -116,6 +116,7 @@ struct MergedElements {
 
     /// Takes the objects of merged elements.
     mutating func take(_ found: GroupMerge) {
+        mergeCount += 1
         unidentified.formUnion(found.unidentifiedOrdinals)
         for (ordinal, row, isOwned) in found.objects {
             targets[ordinal] = row.object

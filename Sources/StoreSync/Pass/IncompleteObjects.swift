@@ -47,19 +47,14 @@ extension StorePass {
                 let entities = Dictionary(stored.map { ($0.object, $0.record.entityName) }) { first, _ in first }
                 for place in part where !linked.contains(place.object) {
                     guard let entity = entities[place.object], reported.insert(place.object) else { continue }
-                    try reportIncomplete(place, relationship, of: entity)
+                    let problem = try mapper.mapping(of: entity).missing(relationship, index: place.index)
+                    if rules.demandsMandatory { throw MappingError.unfit(problem) }
+                    state.problems.drift.add(
+                        .missingRelationship, entity: entity, keyPath: problem.keyPath, index: place.index)
                 }
             }
         }
         state.incomplete = IncompleteObjects()
-    }
-
-    private func reportIncomplete(
-        _ place: IncompleteObjects.Place, _ relationship: EntityLayout.Relationship, of entity: String
-    ) throws {
-        let problem = try mapper.mapping(of: entity).missing(relationship, index: place.index)
-        if rules.demandsMandatory { throw MappingError.unfit(problem) }
-        state.problems.drift.add(.missingRelationship, entity: entity, keyPath: problem.keyPath, index: place.index)
     }
 
     /// The number of objects whose links one query reads.

@@ -29,7 +29,9 @@ extension StorePass {
             isOpen: opened.isEmpty ? nil : { $0 >= 0 && isCounting[$0] }, known: beaten.scoped)
         state.endStatements(opened)
         let counting = hasBeaten ? merged.restricted(isCounting) : merged
-        let linksNew = merged.linksNew && !merged.isDivided && !hasBeaten
+        // The order of objects of several merges may be wrong.
+        let isInOrder = !links.relationship.isOrdered || merged.mergeCount < 2
+        let linksNew = merged.linksNew && isInOrder && !hasBeaten
         let isUnlinked = isUnlinked(links)
         if !counting.sources.isEmpty {
             try await link(
@@ -119,7 +121,6 @@ extension StorePass {
             let reused = model.isScope(of: relationship) ? [:] : origin.reused
             origin.accepts = { reused[$0] != nil || accepts($0, Int(rows[$0])) }
         }
-        var mergeCount = 0
         let rejectedCount = state.problems.rejectedCount
         func collect(_ found: GroupMerge) {
             merged.take(found)
@@ -130,15 +131,11 @@ extension StorePass {
         }
         var (part, rest) = (origin, elements.objectCount)
         for batch in elements.objectBatches(of: rowCount) {
-            for group in batch.groups {
-                mergeCount += group.parts(of: rowCount).count
-            }
             rest -= batch.recordCount
             part.linkedNext = rest == 0 ? origin.linkedNext : nil
             try await merge(batch, part, collect)
         }
         if let identifiers = elements.identifiers {
-            mergeCount += 1
             for batch in identifiers.batches(of: partRowCount(of: relationship, identifiers.count)) {
                 // Identifiers of another type were reported with the objects that contain them.
                 if rules.isImport {
@@ -152,7 +149,6 @@ extension StorePass {
         merged.hasRejected = state.problems.rejectedCount > rejectedCount
         if merged.hasRejected { merged.noteUnidentified() }
         merged.linksNew = origin.owners != nil
-        merged.isDivided = relationship.isOrdered && mergeCount > 1
         return merged
     }
 
