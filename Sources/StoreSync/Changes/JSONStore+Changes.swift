@@ -78,8 +78,7 @@ extension JSONStore {
                 }
                 for (request, result) in entities {
                     try await BookmarkPlace.noteChanges(in: result, by: request, asList: false, transaction)
-                    let transfer = PassRecorder.Transfer(pageCount: result.pageCount, byteCount: result.byteCount)
-                    try await recorder?.succeed(result, transfer: transfer, of: request.entity, in: transaction)
+                    try await recorder?.succeed(result, of: request.entity, in: transaction)
                 }
                 let failedCount = min(call.failedCount, changes.count)
                 var result = ChangesResult(result: entities[0].result, failedCount: failedCount)

@@ -9,7 +9,7 @@ import SyncStore
 /// relationship by which it reached an object, because an export does not either.
 final class ExportGraph {
     private let reader: any StoreReader
-    private let mapper: RecordMapper
+    fileprivate let mapper: RecordMapper
     private let follows: Bool
     fileprivate var records: [ObjectReference: Record] = [:]
     /// The targets by relationship and source.
@@ -97,7 +97,7 @@ struct ExportObject: ExportableObject {
 
     func related(by relationship: EntityLayout.Relationship) -> [ExportObject]? {
         guard let rows = graph.links[relationship]?[node.object] else { return nil }
-        let destination = graph.destination(of: relationship)
+        let destination = graph.mapper.model.layouts[relationship.destination]
         return rows.compactMap { row in
             let target = ObjectReference(row, of: destination)
             return graph.records[target].map { _ in ExportObject(graph: graph, node: target) }
@@ -108,11 +108,5 @@ struct ExportObject: ExportableObject {
         // An export object exists only for a loaded node.
         guard let record = graph.records[node] else { preconditionFailure("an object that was not loaded") }
         return record
-    }
-}
-
-extension ExportGraph {
-    fileprivate func destination(of relationship: EntityLayout.Relationship) -> EntityLayout {
-        mapper.model.layouts[relationship.destination]
     }
 }

@@ -6,12 +6,6 @@ import SyncStore
 
 /// Records one pass in the history, with those that could not be recorded before.
 final class PassRecorder: Sendable {
-    /// The number of pages and bytes read, for sources that count them.
-    struct Transfer: Sendable {
-        var pageCount: Int
-        var byteCount: Int
-    }
-
     private static let errorLength = 1000
 
     private let history: SyncHistory
@@ -47,16 +41,17 @@ final class PassRecorder: Sendable {
     ///
     /// - Parameter entity: The entity that was synced; nil for the one that the pass began with.
     func succeed(
-        _ result: StoreSyncResult, transfer: Transfer? = nil, of entity: String? = nil,
-        in transaction: any StoreTransaction
+        _ result: StoreSyncResult, of entity: String? = nil, in transaction: any StoreTransaction
     ) async throws {
         guard !result.isUnchanged || writesUnchanged else { return }
         guard !result.isUnchanged || history.recordsUnchanged else { return try await record(nil, in: transaction) }
         var pass = pass(of: entity ?? self.entity.value, result.isUnchanged ? .unchanged : .succeeded)
         pass.counts = result.counts
         pass.rejectedCount = result.rejectedCount
-        pass.pageCount = transfer?.pageCount
-        pass.byteCount = transfer?.byteCount
+        // Payloads at hand have no source, and are no pages.
+        if source != nil, result.coverage != .unchanged {
+            (pass.pageCount, pass.byteCount) = (result.pageCount, result.byteCount)
+        }
         try await record(pass, in: transaction)
     }
 

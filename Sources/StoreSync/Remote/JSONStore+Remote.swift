@@ -91,8 +91,7 @@ extension JSONStore {
                         try await BookmarkPlace.noteChanges(
                             in: summary, by: request, asList: request.deletesAbsent && summary.coverage == .everything,
                             except: place, transaction)
-                        let transfer = PassRecorder.Transfer(pageCount: summary.pageCount, byteCount: summary.byteCount)
-                        try await recorder?.succeed(summary, transfer: transfer, in: transaction)
+                        try await recorder?.succeed(summary, in: transaction)
                         return summary
                     }
                     if let summary { return summary }
