@@ -78,8 +78,8 @@ import Testing
         #expect(error?.description.hasPrefix("the first 0.0 MB of the JSON have no whole object") == true)
     }
 
-    /// An object that comes again unchanged hides no key. Whether the list can be complete is another
-    /// question, which the user answers.
+    /// An object that comes again unchanged hides no key. Whether the list can be complete is
+    /// another question, which the user answers.
     @Test func pagesThatOverlapHaveAKey() async throws {
         let pages = Locked([[1, 2, 3], [3, 4, 5]])
         let handler: LoopbackHTTPServer.Handler = { request in
