@@ -4,8 +4,8 @@ import SyncStore
 
 // Merging the batches of a page.
 extension PassPages {
-    /// An object of a page, and whether the page names it as gone.
-    typealias Found = (object: Int64, isGone: Bool)
+    /// An object of a page, the ordinal of its element, and whether the page names it as gone.
+    typealias Found = (ordinal: Int, object: Int64, isGone: Bool)
 
     private var entity: Int? { request.mapper.model[request.entity]?.index }
 
@@ -54,19 +54,18 @@ extension PassPages {
             if let objects { try await pass.mergeListed(objects, origin, request.notesMerged ? collect : nil) }
             return
         }
-        var found: [(ordinal: Int, found: Found)] = []
+        var found: [Found] = []
         found.reserveCapacity((objects?.recordCount ?? 0) + (gone?.recordCount ?? 0))
         if let objects {
             try await pass.mergeListed(objects, origin) { merged in
-                found += merged.objects.map { ($0.ordinal, ($0.row.object, false)) }
+                found += merged.objects.map { ($0.ordinal, $0.row.object, false) }
             }
         }
         if let gone {
-            found += try await pass.find(gone, elementIndex: origin.elementIndex).map {
-                ($0.ordinal, ($0.object, true))
-            }
+            let objects = try await pass.find(gone, elementIndex: origin.elementIndex)
+            found += objects.map { ($0.ordinal, $0.object, true) }
         }
-        note(found.sorted { $0.ordinal < $1.ordinal }.map(\.found))
+        note(found.sorted { $0.ordinal < $1.ordinal })
     }
 }
 

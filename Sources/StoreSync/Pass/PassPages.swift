@@ -6,7 +6,7 @@ import SyncStore
 /// Reads the pages of a source, and merges them into a pass.
 final class PassPages {
     let request: SyncRequest
-    private let source: any RemotePass
+    let source: any RemotePass
     let pass: StorePass
     private let report: @Sendable (StoreSyncOptions.Progress) -> Void
     private(set) var progress = StoreSyncOptions.Progress()
@@ -194,7 +194,7 @@ final class PassPages {
         // Taken out during the change, because a second reference would copy the whole set.
         var (objects, digest) = (page.objects, page.digest)
         page.objects = ObjectSet()
-        for (object, isGone) in found {
+        for (_, object, isGone) in found {
             guard !isGone else {
                 gone.insert(object)
                 continue

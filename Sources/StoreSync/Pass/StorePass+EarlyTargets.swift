@@ -80,8 +80,8 @@ extension StorePass {
             let inverse = model.inverse(of: layout.relationships[scope])
         else { return nil }
         var parents: [Int: ObjectID] = [:]
-        if !origin.isNested, let listParent, listParent.relationship.id == inverse.id {
-            for ordinal in group.elementIndices { parents[ordinal] = listParent.object }
+        if !origin.isNested, let children, children.relationship.id == inverse.id {
+            for ordinal in group.elementIndices { parents[ordinal] = children.parent }
         }
         var merged: MergedElements?
         if rules.relates, group.hasNested, let nested = group.nested[scope] {

@@ -21,9 +21,7 @@ extension StorePass {
     /// Ends one of several changes, such that the next one finds the store as if each were a pass.
     ///
     /// - Parameter gone: The objects that changes named as gone; nil for none.
-    func endChange(
-        removing gone: StoreQuery?, limit: (limit: RemovalLimit, localCount: Int)?
-    ) async throws {
+    func endChange(removing gone: StoreQuery?) async throws {
         try await endReading()
         // Identifiers that wait for their objects get those that this change has inserted.
         var settles = !state.deferred.isEmpty
@@ -36,7 +34,7 @@ extension StorePass {
         }
         if !state.orphaned.isEmpty || gone != nil {
             try await removeOrphaned()
-            if let gone { try await deleteAbsent(gone, isCertain: true, limit: limit) }
+            if let gone { try await deleteAbsent(gone, isCertain: true) }
         }
         if settles { state.statements = Statements() }
         state.endChange()
@@ -170,12 +168,9 @@ extension StorePass {
     /// - Parameters:
     ///   - absent: The objects to delete.
     ///   - isCertain: Whether the source named the objects as gone.
-    ///   - limit: The removal limit, and the number of objects that it refers to.
     /// - Throws: `StoreSyncError.removalLimitExceeded` if the limit does not allow the deletion and
     ///   its action is to abort.
-    func deleteAbsent(
-        _ absent: StoreQuery, isCertain: Bool = false, limit: (limit: RemovalLimit, localCount: Int)?
-    ) async throws {
+    func deleteAbsent(_ absent: StoreQuery, isCertain: Bool = false) async throws {
         let layout = try model.layout(of: absent.entity)
         guard try await mayLack(absent, of: layout) else { return }
         let isDoubtful = state.problems.mayLackObjects && !isCertain

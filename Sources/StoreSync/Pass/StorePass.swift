@@ -1,4 +1,5 @@
 import JSONMapper
+import OneWaySynchronizer
 import SyncBase
 import SyncModel
 import SyncStore
@@ -27,14 +28,16 @@ final class StorePass {
     var linkCounts: [EntityLayout.Relationship: Int] = [:]
     /// Whether the store has identifiers that wait for their objects; nil if that is not known.
     var hasPendingLinks: Bool?
+    /// The removal limit, and the number of objects that it refers to; nil without a limit.
+    var limit: (limit: RemovalLimit, localCount: Int)?
     /// The number of objects that the ended changes deleted, for the removal limit.
     var deletedCount = 0
     /// The versions of the list's objects; nil if they are not compared.
     var versions: ListVersions?
     /// The call of which the pass is a run; nil for a sync of its own.
     var call: ChangeCall?
-    /// The parent of the list's objects and its relationship to them; nil if the request has none.
-    var listParent: (relationship: EntityLayout.Relationship, object: ObjectID)?
+    /// The parent of the list's objects; nil if the request has none.
+    var children: SyncChildren?
 
     /// Whether the end of the pass counts the objects of the list's entity, and no merge has been
     /// asked to count them yet.

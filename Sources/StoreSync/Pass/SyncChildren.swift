@@ -1,4 +1,3 @@
-import OneWaySynchronizer
 import SyncModel
 import SyncStore
 
@@ -37,8 +36,7 @@ struct SyncChildren {
     ///   - children: The objects of the payload, in order.
     ///   - scope: The children that the payload covers; nil if absent children are kept.
     func relate(
-        _ children: [Int64], deletingAbsent scope: StoreQuery?, limit: (limit: RemovalLimit, localCount: Int)?,
-        in pass: StorePass
+        _ children: [Int64], deletingAbsent scope: StoreQuery?, in pass: StorePass
     ) async throws {
         let named = ObjectSet(children)
         var absent: [Int64] = []
@@ -47,7 +45,7 @@ struct SyncChildren {
             try await pass.transaction.fetch(query, batchRowCount: 1000) { absent += $0.map(\.object) }
             query.objects = .only(absent)
             if let inverse = pass.model.inverse(of: relationship), !inverse.isToMany {
-                try await pass.deleteAbsent(query, limit: limit)
+                try await pass.deleteAbsent(query)
                 // Kept objects stay linked.
                 absent = []
             }

@@ -68,10 +68,10 @@ struct SyncRequest: Sendable {
         let pass = StorePass(transaction, mapper: mapper, rules: rules, list: layout)
         pass.call = call
         pass.deletedCount = call?.removalCount(of: entity) ?? 0
-        let children = try await SyncChildren(parent, of: layout, in: pass)
-        pass.listParent = children.map { ($0.relationship, $0.parent) }
-        let scope = StoreQuery(entity, where: options.scope, objects: children.map { .only($0.linked) } ?? .all)
-        let limit = try await limit(in: scope, transaction)
+        pass.children = try await SyncChildren(parent, of: layout, in: pass)
+        let children = pass.children?.linked
+        let scope = StoreQuery(entity, where: options.scope, objects: children.map { .only($0) } ?? .all)
+        pass.limit = try await limit(in: scope, transaction)
         let pages = PassPages(self, of: source, as: contents, into: pass, report: progress)
         if let newerBy = options.newerBy, contents != .changes {
             pass.versions = try ListVersions(newerBy, of: layout)
@@ -84,11 +84,11 @@ struct SyncRequest: Sendable {
             pages.endChange = { gone in
                 var removed = scope
                 removed.objects = .only(gone.sorted())
-                try await pass.endChange(removing: gone.isEmpty ? nil : removed, limit: limit)
+                try await pass.endChange(removing: gone.isEmpty ? nil : removed)
             }
         }
-        let reading = try await read(pages, of: source, into: pass, scope, layout)
-        let newerCount = try await end(pass, after: reading, children, scope, limit, pages, layout)
+        let reading = try await read(pages, scope, layout)
+        let newerCount = try await end(pages, after: reading, scope, layout)
         var summary = try await result(of: pass)
         summary.pageCount = pages.progress.pageCount
         summary.byteCount = pages.progress.byteCount
@@ -108,7 +108,7 @@ struct SyncRequest: Sendable {
         }
         summary.warnings += pass.versions?.warnings(newerCount: newerCount) ?? []
         summary.warnings += consequences
-        if summary.counts.kept > newerCount, let reason = Self.reasonToKeep(after: reading, pages, pass) {
+        if summary.counts.kept > newerCount, let reason = Self.reasonToKeep(after: reading, pages) {
             summary.warnings.append("absent objects were kept: \(reason)")
         }
         return PassEnd(
@@ -126,15 +126,13 @@ struct SyncRequest: Sendable {
     }
 
     /// Reads the pages until they prove which objects are absent, if that matters.
-    private func read(
-        _ pages: PassPages, of source: any RemotePass, into pass: StorePass, _ scope: StoreQuery, _ layout: EntityLayout
-    ) async throws -> Reading {
+    private func read(_ pages: PassPages, _ scope: StoreQuery, _ layout: EntityLayout) async throws -> Reading {
+        let (pass, source) = (pages.pass, pages.source)
         try await pages.readAll(asReading: 1)
         try await pass.endReading()
-        let end = try await self.end(of: source, after: pages)
+        let end = try await self.end(of: pages)
         var reading = Reading(
-            end: end, absent: absent(of: scope, pages, pass, layout, end),
-            proof: Self.proof(end, pageCount: pages.count))
+            end: end, absent: absent(of: scope, pages, layout, end), proof: Self.proof(end, pageCount: pages.count))
         for number in 2...Self.readingLimit where reading.proof == nil {
             let end = reading.end
             // A cursor is worth nothing after a list that lacked objects: they may never change.
@@ -154,9 +152,9 @@ struct SyncRequest: Sendable {
             let problems = pass.state.problems
             try await pass.endReading()
             pass.state.problems.restore(problems, areDoubtful: true)
-            reading.end = try await self.end(of: source, after: pages)
+            reading.end = try await self.end(of: pages)
             reading.proof = pages.digests == before && reading.end.doubt == nil ? .equalReadings : nil
-            reading.absent = absent(of: scope, pages, pass, layout, reading.end)
+            reading.absent = absent(of: scope, pages, layout, reading.end)
         }
         return reading
     }
@@ -165,18 +163,17 @@ struct SyncRequest: Sendable {
     ///
     /// - Returns: The number of absent objects that are newer than the list.
     private func end(
-        _ pass: StorePass, after reading: Reading, _ children: SyncChildren?, _ scope: StoreQuery,
-        _ limit: (limit: RemovalLimit, localCount: Int)?, _ pages: PassPages, _ layout: EntityLayout
+        _ pages: PassPages, after reading: Reading, _ scope: StoreQuery, _ layout: EntityLayout
     ) async throws -> Int {
+        let pass = pages.pass
         let (absent, isPartial) = (reading.absent, reading.end.coverage != .everything)
         let named = try await pass.finish()
-        let newerCount = deletesAbsent && children == nil ? try await pass.countNewer(in: scope, absent.objects) : 0
+        let newerCount = deletesAbsent && parent == nil ? try await pass.countNewer(in: scope, absent.objects) : 0
         if newerCount > 0 { pass.state.counts.countKept(newerCount, of: layout) }
-        if let children {
-            try await children.relate(
-                pages.objects, deletingAbsent: deletesAbsent ? scope : nil, limit: limit, in: pass)
+        if let children = pass.children {
+            try await children.relate(pages.objects, deletingAbsent: deletesAbsent ? scope : nil, in: pass)
         } else if deletesAbsent, reading.proof != nil || isPartial || pass.state.problems.mayLackObjects {
-            try await pass.deleteAbsent(absent, isCertain: isPartial, limit: limit)
+            try await pass.deleteAbsent(absent, isCertain: isPartial)
         } else if deletesAbsent, try await pass.mayLack(absent, of: layout) {
             pass.state.counts.countKept(try await pass.transaction.count(absent), of: layout)
         }
@@ -215,10 +212,10 @@ struct SyncRequest: Sendable {
 
     /// Why absent objects were kept although the source has no doubt; nil if the reason is a
     /// rejected object or a limit of the options.
-    private static func reasonToKeep(after reading: Reading, _ pages: PassPages, _ pass: StorePass) -> String? {
+    private static func reasonToKeep(after reading: Reading, _ pages: PassPages) -> String? {
         guard reading.end.doubt == nil, reading.end.coverage == .everything else { return nil }
         if pages.hasNull { return "an element of the list is null, and may stand for any of them" }
-        return reading.proof == nil && !pass.state.problems.mayLackObjects ? changeWarning : nil
+        return reading.proof == nil && !pages.pass.state.problems.mayLackObjects ? changeWarning : nil
     }
 
     private static let changeWarning = "the list changed each time while its pages were read"
@@ -227,7 +224,8 @@ struct SyncRequest: Sendable {
     /// pages had. An object counts once, however many elements it has: while pages of a list
     /// without a unique order are read, one object may come twice and another not at all. If the
     /// source does not count, an object on two pages is a doubt of its own.
-    private func end(of source: any RemotePass, after pages: PassPages) async throws -> RemoteEnd {
+    private func end(of pages: PassPages) async throws -> RemoteEnd {
+        let source = pages.source
         var end = try await BlockingExecutor.outside { try await source.end() }
         let count = pages.distinctCount
         if end.coverage == .everything {
@@ -290,14 +288,14 @@ struct SyncRequest: Sendable {
 
     /// The objects to delete: those named as gone by a source of changes; those not seen otherwise.
     private func absent(
-        of scope: StoreQuery, _ pages: PassPages, _ pass: StorePass, _ layout: EntityLayout, _ end: RemoteEnd
+        of scope: StoreQuery, _ pages: PassPages, _ layout: EntityLayout, _ end: RemoteEnd
     ) -> StoreQuery {
         var absent = scope
         if end.coverage != .everything {
             absent.objects = .only(pages.gone.sorted())
         } else {
-            if let versions = pass.versions { absent.predicate = absent.predicate && versions.coveredObjects }
-            let seen = pass.state.counts.seen(layout)
+            if let versions = pages.pass.versions { absent.predicate = absent.predicate && versions.coveredObjects }
+            let seen = pages.pass.state.counts.seen(layout)
             absent.objects = .except(
                 pages.gone.isEmpty ? seen : ObjectSet(seen.objects.filter { !pages.gone.contains($0) }))
         }
