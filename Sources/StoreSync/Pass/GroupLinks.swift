@@ -67,12 +67,16 @@ struct GroupLinks {
             isCounting[source.row] = known.insert(object) || !laterCounts
         }
         guard !known.isEmpty || !misfits.isEmpty else { return nil }
-        var counting = nested
-        if !nested.sources.allSatisfy({ isCounting[$0.row] }) {
-            counting = nested.restricted { isCounting[$0] ? $0 : nil }
-        }
+        var counting = nested.keeping { isCounting[$0] }
         counting.misfits = misfits
         return counting
+    }
+}
+
+extension NestedElements {
+    /// The elements of only some rows.
+    func keeping(_ isKept: (Int) -> Bool) -> NestedElements {
+        sources.allSatisfy { isKept($0.row) } ? self : restricted { isKept($0) ? $0 : nil }
     }
 }
 

@@ -53,7 +53,7 @@ struct NestedStatements {
                 insertedCount += 1
                 waiting.inserted.insert(merged.object)
             }
-            waiting.records.append(row: record, of: merge.rows.records)
+            waiting.records.append(row: record, of: merge.records)
             waiting.objects.append(merged.object)
             if stated.contains(record) { waiting.stated.insert(merged.object) }
             waiting.elementIndices.append(merge.elementIndex(record))
@@ -136,9 +136,9 @@ extension StorePass {
                 guard let values = rest else { continue }
                 let request = MergeRequest(
                     values.records, matches: values.objects.map { .object($0) }, policy: .init(inserts: false))
-                var result = try await mergeRest(
-                    of: request, KnownObjects(values.objects), stating: values.records, values.layout
-                ) { values.elementIndices[$0] }
+                var result = try await mergeRest(of: request, KnownObjects(values.objects), values.layout) {
+                    values.elementIndices[$0]
+                }
                 result.noteUpdates(of: values.objects.indices.filter { outcome.changed.contains(values.objects[$0]) })
                 _ = state.counts.count(result, of: values.layout)
             }

@@ -94,9 +94,9 @@ struct PassState {
         if merge.waitsForList {
             nested.add(merge)
             let inserted = result.rows.map { $0?.change == .inserted ? $0?.object : nil }
-            statements.insert(merge.rows.records, inserted, of: layout)
+            statements.insert(merge.records, inserted, of: layout)
         } else if !origin.isNested, isOfList {
-            if listed.canBeNested { statements.insert(merge.rows.records, result.objects, of: layout) }
+            if listed.canBeNested { statements.insert(merge.records, result.objects, of: layout) }
             for record in listed.insert(present.rows) { report(.duplicate, record) }
         }
         orphaned.notePlaces(of: present, layout, nestedBy: origin.relationship)

@@ -41,9 +41,8 @@ extension StorePass {
             if let known = merge.known {
                 // What was stated before is compared later.
                 let stated = state.statements.stated(relationship)
-                let isStated = { (row: Int) in known.objects[rows.record(of: row)].map(stated.contains) == true }
-                if !stated.isEmpty, elements.sources.contains(where: { isStated($0.row) }) {
-                    elements = elements.restricted { isStated($0) ? nil : $0 }
+                if !stated.isEmpty {
+                    elements = elements.keeping { known.objects[rows.record(of: $0)].map(stated.contains) != true }
                 }
                 guard !elements.sources.isEmpty else { continue }
             }
@@ -146,16 +145,13 @@ extension NestedElements {
     }
 
     /// The elements to merge. If several rows are combined into one record, only the elements of
-    /// one row remain, and the values of all rows that do not fit.
+    /// one row remain.
     fileprivate func counting(_ rows: CombinedRows, laterCounts: Bool) -> NestedElements {
         guard !rows.repeatedRows.isEmpty else { return self }
         var known: Set<Int> = []
         let ordered = laterCounts ? sources.reversed() : sources
         let counting = Set(ordered.map(\.row).filter { known.insert(rows.record(of: $0)).inserted })
-        guard counting.count < sources.count else { return self }
-        var elements = restricted { counting.contains($0) ? $0 : nil }
-        elements.misfits = misfits
-        return elements
+        return keeping(counting.contains)
     }
 
     /// Whether each object has an identity of its own. It can then be found without the object that

@@ -20,8 +20,7 @@ extension StorePass {
         if let early { try await link(early.merged, links, isLinked: early.isLinked) }
         guard elements.sources.contains(where: { isCounting[$0.row] || isBeaten[$0.row] }) else { return }
         // Merged together, so that the first of several values counts.
-        let isWhole = elements.sources.allSatisfy { isCounting[$0.row] || isBeaten[$0.row] }
-        let rest = isWhole ? elements : elements.restricted { isCounting[$0] || isBeaten[$0] ? $0 : nil }
+        let rest = elements.keeping { isCounting[$0] || isBeaten[$0] }
         let opened = state.beginStatements(rest, links, isCounting)
         let merged = try await merge(
             rest, of: links.group, by: links.relationship, links.origin, containedBy: links,

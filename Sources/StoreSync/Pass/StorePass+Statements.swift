@@ -48,11 +48,9 @@ extension StorePass {
     /// Merges nested records without the values that the payload has stated before, and reports
     /// those that differ.
     ///
-    /// - Parameters:
-    ///   - own: The records with only the values that the payload states.
-    ///   - index: Returns the index in the payload of a row's element.
+    /// - Parameter index: Returns the index in the payload of a row's element.
     func mergeRest(
-        of request: MergeRequest, _ known: KnownObjects, stating own: RecordBatch, _ layout: EntityLayout,
+        of request: MergeRequest, _ known: KnownObjects, _ layout: EntityLayout,
         linking links: [MergeRequest.InitialLinks] = [], index: (Int) -> Int
     ) async throws -> MergeRequest.Result {
         var request = request
@@ -78,11 +76,11 @@ extension StorePass {
             result.rows[row] = MergeRequest.Result.Row(object, .unchanged)
             for links in result.isLinked.indices { result.isLinked[links][row] = false }
         }
-        state.statements.insert(
-            own, result.rows.indices.map { known.complete[$0] == nil ? result.rows[$0]?.object : nil }, of: layout)
+        let stating = result.rows.indices.map { known.complete[$0] == nil ? result.rows[$0]?.object : nil }
+        state.statements.insert(records, stating, of: layout)
         if !hashes.isEmpty { state.statements.repeated.insert(hashes, result, of: layout) }
         let restated = (rest?.restated ?? []).compactMap { row in open[row].map { (row: row, object: $0) } }
-        try await reportDifferences(of: own, restated, layout, elementIndex: index)
+        try await reportDifferences(of: records, restated, layout, elementIndex: index)
         return result
     }
 }

@@ -241,8 +241,7 @@ final class StorePass {
         request.countedNext = countedNext
         if let known = merge.known, policy.updates {
             merge.result = try await mergeRest(
-                of: request, known, stating: merge.rows.records, merge.layout, linking: links,
-                index: merge.elementIndex)
+                of: request, known, merge.layout, linking: links, index: merge.elementIndex)
         } else {
             merge.result = try await self.merge(request, linking: links, elementIndex: merge.elementIndex)
         }
