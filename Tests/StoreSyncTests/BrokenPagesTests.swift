@@ -38,6 +38,17 @@ import Testing
         #expect(result.pageCount == pages.count)
     }
 
+    /// The object is deleted at the end, and the identifier has nothing to lead to.
+    @Test func anIdentifierOfAnObjectThatOnlyABrokenPartHadIsReported() async throws {
+        let world = try SyncWorld { HookedStore($0, SingleRows()) }
+        let source = BrokenSource(pages: [[#"{"id":5},|"#, #"{"id":1,"manager_id":5},"#]])
+        let result = try await world.json.sync(from: source, into: "User")
+        #expect(try await world.column("id") == [1])
+        #expect(result.drift.entries.map(\.keyPath) == ["manager"])
+        let kinds: Set<DriftReport.Kind> = [.unknownIdentifier, .lostIdentifier]
+        #expect(kinds.isSuperset(of: result.drift.entries.map(\.kind)))
+    }
+
     @Test func problemsOfAPartThatBrokeOffAreNotReported() async throws {
         let world = try SyncWorld { HookedStore($0, SingleRows()) }
         try await world.sync(#"[{"id":2}]"#)

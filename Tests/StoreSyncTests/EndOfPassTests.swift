@@ -388,6 +388,23 @@ import Testing
         try await world.json.sync(from: source, into: "User", options: options)
         #expect(source.bookmarks.value.last == "")
     }
+
+    /// The link is made at the end, by a relationship of the entity above.
+    @Test func aLateLinkIsCountedForTheEntityOfItsObject() async throws {
+        let model = try DataModel {
+            SyncEntity("Employee", identity: "id") {
+                SyncAttribute("id", .int64)
+                SyncRelationship("boss", toOne: "Employee", inverse: "reports")
+                SyncRelationship("reports", toMany: "Employee", inverse: "boss")
+            }
+            SyncEntity("Manager", parent: "Employee") {}
+        }
+        let world = try SyncWorld(model: model) { HookedStore($0, SmallBatches(1)) }
+        try await world.sync(#"[{"id":1},{"id":2}]"#, into: "Manager")
+        let result = try await world.sync(#"[{"id":1,"boss_id":3},{"id":2},{"id":3}]"#, into: "Manager")
+        #expect(result.countsByEntity.mapValues(\.all) == ["Manager": [1, 1, 1, 0]])
+        #expect(try await world.column("id", of: "Manager", where: "boss.id = 3") == [1])
+    }
 }
 
 /// A source of whole pages with lists of what is gone, which asks for changes after `c`.

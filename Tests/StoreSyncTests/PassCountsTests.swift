@@ -44,6 +44,28 @@ import Testing
         #expect(counts.result(for: user).counts.kept == 7)
     }
 
+    /// A change after the merge, such as a late link, may be counted for the entity above.
+    @Test func aKnownObjectIsCountedForItsOwnEntity() throws {
+        let model = try DataModel {
+            SyncEntity("Employee", identity: "id") { SyncAttribute("id", .int64) }
+            SyncEntity("Manager", parent: "Employee") {}
+        }
+        let (employee, manager) = (try model.layout(of: "Employee"), try model.layout(of: "Manager"))
+        var counts = PassCounts(model)
+        _ = counts.count(MergeRequest.Result([1, 2, 3].map { .init($0, .unchanged) }), of: manager)
+        counts.countChanged([1, 9], of: employee)
+        #expect(
+            counts.result(for: employee).countsByEntity.mapValues(\.all) == [
+                "Manager": [0, 1, 2, 0], "Employee": [0, 1, 0, 0],
+            ])
+        counts.move([2], from: manager, to: employee)
+        counts.countChanged([2], of: manager)
+        #expect(
+            counts.result(for: employee).countsByEntity.mapValues(\.all) == [
+                "Manager": [0, 1, 1, 0], "Employee": [0, 2, 0, 0],
+            ])
+    }
+
     /// Within a page, two statements contradict each other. Between pages, the source may have
     /// changed.
     @Test func aChangeBetweenPagesIsNoConflict() {
@@ -65,7 +87,7 @@ import Testing
         _ = count(&counts, .unchanged, 1)
         _ = count(&counts, .inserted, 2)
         counts.abandonPage()
-        #expect(counts.seen(user).objects == [1])
+        #expect(counts.seen(user).objects == [1] && counts.isSeen(1, of: user) && !counts.isSeen(2, of: user))
         counts.beginPage()
         _ = count(&counts, .unchanged, 2)
         #expect(counts.seen(user).objects == [1, 2] && numbers(counts) == [2, 0, 0, 0])
@@ -81,6 +103,11 @@ import Testing
         #expect(counts.seen(user).isEmpty && !counts.isSeen(1, of: user))
         #expect(count(&counts, .updated, 2) == [.conflict])
         #expect(counts.seen(user).objects == [2] && numbers(counts) == [0, 1, 1, 0])
+        let absent = StoreQuery("User", objects: .except(counts.seen(user)))
+        #expect(!counts.mayHaveInserted(absent))
+        _ = count(&counts, .inserted, 3)
+        counts.beginAnew()
+        #expect(counts.mayHaveInserted(absent))
     }
 
     /// An object that the pass inserted and deleted never was.

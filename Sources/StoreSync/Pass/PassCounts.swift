@@ -17,6 +17,8 @@ struct PassCounts {
         var updated = ObjectSet()
         /// The objects of the current page; empty if the payload has no pages.
         var page = ObjectSet()
+        /// The objects by the index of their entity; empty if only one entity has the root.
+        var entities: [Int: ObjectSet] = [:]
     }
 
     let model: DataModel
@@ -108,6 +110,10 @@ struct PassCounts {
         var changedAgain: [(row: Int, kind: DriftReport.Kind)] = []
         var rows = self.rows.removeValue(forKey: layout.root) ?? Rows()
         var counts = self.counts[layout.index] ?? StoreSyncResult.Counts()
+        let isOfFamily = model.layouts[layout.root].family.count > 1
+        var own = rows.entities.removeValue(forKey: layout.index) ?? ObjectSet()
+        // Objects of the family that were counted as unchanged, maybe for another entity.
+        var recounted: [ObjectID] = []
         for (index, merged) in result.rows.enumerated() {
             guard let merged else { continue }
             let (row, change) = (merged.object, merged.change)
@@ -115,6 +121,7 @@ struct PassCounts {
             let isFirst = isNew || rows.missing.remove(row)
             let isFirstOfPage = hasPages && rows.page.insert(row)
             if hasPages, isFirst { rows.fresh.append(row) }
+            if isOfFamily, isNew || change == .inserted { own.insert(row) }
             switch change {
             case .inserted:
                 hasInserted = true
@@ -123,15 +130,26 @@ struct PassCounts {
             case .updated:
                 if !isNew { changedAgain.append((index, isFirstOfPage ? .changedBetweenPages : .conflict)) }
                 if !rows.inserted.contains(row), rows.updated.insert(row) {
-                    counts.updated += 1
-                    if !isNew { counts.unchanged -= 1 }
+                    if isOfFamily, !isNew {
+                        recounted.append(row)
+                    } else {
+                        counts.updated += 1
+                        if !isNew { counts.unchanged -= 1 }
+                    }
                 }
             case .unchanged:
                 if isNew { counts.unchanged += 1 }
             }
         }
+        if isOfFamily { rows.entities[layout.index] = own }
         self.rows[layout.root] = rows
-        self.counts[layout.index] = counts
+        // Objects of other entities of the family are counted for these.
+        if !isOfFamily || !own.isEmpty { self.counts[layout.index] = counts }
+        for object in recounted {
+            let entity = rows.entities.first { $1.contains(object) }?.key ?? layout.index
+            self.counts[entity, default: StoreSyncResult.Counts()].unchanged -= 1
+            self.counts[entity, default: StoreSyncResult.Counts()].updated += 1
+        }
         return changedAgain
     }
 
@@ -143,6 +161,8 @@ struct PassCounts {
                 rows.inserted.contains(object) ? \.inserted : rows.updated.contains(object) ? \.updated : \.unchanged
             counts[former.index, default: StoreSyncResult.Counts()][keyPath: change] -= 1
             counts[layout.index, default: StoreSyncResult.Counts()][keyPath: change] += 1
+            self.rows[layout.root]?.entities[former.index]?.remove(object)
+            self.rows[layout.root]?.entities[layout.index, default: ObjectSet()].insert(object)
         }
     }
 
