@@ -55,6 +55,13 @@ import Testing
         }
     }
 
+    @Test func aCheckOnAnotherThreadStopsTheProgram() async {
+        await #expect(processExitsWith: .failure) {
+            let executor = BlockingExecutor(label: "elsewhere")
+            executor.checkIsolated()
+        }
+    }
+
     // MARK: Operations
 
     private enum Scope {

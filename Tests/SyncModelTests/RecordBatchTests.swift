@@ -314,4 +314,19 @@ import Testing
             _ = batch.openKind(at: -1)
         }
     }
+
+    @Test func aRowOfABatchWithOtherColumnsStopsTheProgram() async {
+        await #expect(processExitsWith: .failure) {
+            var (batch, other) = (RecordBatch(columnCount: 1), RecordBatch(columnCount: 2))
+            other.beginRecord()
+            other.endRecord()
+            batch.append(row: 0, of: other)
+        }
+        await #expect(processExitsWith: .failure) {
+            var (batch, other) = (RecordBatch(columnCount: 1), RecordBatch(columnCount: 2))
+            other.beginRecord()
+            other.endRecord()
+            batch.append(combining: [0], of: other)
+        }
+    }
 }

@@ -61,9 +61,17 @@ import Testing
         bob = Subject(person)
     }
 
+    private func bound(_ predicate: RecordPredicate) throws -> RecordPredicate.Bound {
+        try predicate.bound(to: try model.layout(of: "Person"), in: model)
+    }
+
+    /// Which records a predicate selects; its normal form selects the same.
     private func selected(_ predicate: RecordPredicate) throws -> [Bool] {
-        let bound = try predicate.bound(to: try model.layout(of: "Person"), in: model)
-        return [bound.selects(ada), bound.selects(bob)]
+        let bound = try bound(predicate)
+        let normal = bound.normalized
+        let selected = [ada, bob].map { bound.selects($0) }
+        #expect([ada, bob].map { normal.selects($0) } == selected, "\(predicate)")
+        return selected
     }
 
     /// Every decimal is less than a number beyond them, and greater than its opposite.
@@ -147,6 +155,26 @@ import Testing
         #expect((a && b && c) == .and([a, b, c]))
         #expect((a || b || c) == .or([a, b, c]))
         #expect((a && b || c) == .or([.and([a, b]), c]))
+    }
+
+    @Test func aNormalFormIsFlatAndNegatesSingleConditions() throws {
+        let old: RecordPredicate = PropertyPath("age") >= 35
+        let young: RecordPredicate = PropertyPath("age") < 35
+        let known: RecordPredicate = PropertyPath("email") != "no"
+        let unknown: RecordPredicate = PropertyPath("email") == "no"
+        let isNull = PropertyPath("age").isNull
+        let cases: [(RecordPredicate, RecordPredicate)] = [
+            (.not(.and([old, known])), .or([young, unknown])), (.not(.or([old, known])), .and([young, unknown])),
+            (.not(.and([old, .not(.and([known, isNull]))])), .or([young, .and([known, isNull])])),
+            (.and([old, .and([known, isNull])]), .and([old, known, isNull])),
+            (.and([old, .not(.or([known, isNull]))]), .and([old, unknown, .not(isNull)])),
+            (.or([old, .not(.and([known, isNull]))]), .or([old, unknown, .not(isNull)])),
+            (.and([old]), old), (.not(.or([old])), young), (.not(.not(isNull)), isNull),
+            (.not(.isIn(PropertyPath("age"), [])), .constant(true)), (.not(.constant(true)), .constant(false)),
+        ]
+        for (predicate, normal) in cases {
+            #expect(try bound(predicate).normalized == bound(normal), "\(predicate)")
+        }
     }
 
     @Test func valuesBecomeThoseOfTheAttribute() throws {

@@ -125,6 +125,18 @@ import Testing
             try text(!(\.born == nil) && \.score < 2) == (!PropertyPath("born").isNull && PropertyPath("score") < 2.0))
     }
 
+    @Test func criteriaBecomeOrderings() throws {
+        let user = ObjectParts.Fields<User>()
+        let cases: [(ObjectParts.Order, Ordering)] = [
+            (user.name.order, Ordering("name")), (user.name.order.order, Ordering("name")),
+            (user.name.nullsLast, Ordering("name", nulls: .last)),
+            (user.company.id.descending, Ordering("company.id", ascending: false)),
+            (user.score.descending.nullsLast, Ordering("score", ascending: false, nulls: .last)),
+            (user.notes.count.order, Ordering("notes.@count")),
+        ]
+        for (order, ordering) in cases { #expect(try order.ordering() == ordering) }
+    }
+
     // Overloads: the compiler chooses the first one for a path that a condition accepts.
     private func isAccepted<Value: ObjectParts.RelatedValue>(_ path: ObjectParts.Path<User, Value>) -> Bool { true }
     private func isAccepted<Value>(_ path: ObjectParts.Path<User, Value>) -> Bool { false }

@@ -50,5 +50,17 @@ import Testing
                 #expect(try await Self.merge("Person", 1...3, transaction) == people)
             }
         }
+        // A link that changes after a merge has read it is read again.
+        try await store.transaction { transaction in
+            for target in [people[1], people[2]] {
+                _ = try await transaction.links(relationships[0], of: people)
+                _ = try await Self.merge("Person", 1...3, transaction)
+                var batch = LinkBatch(relationships[0], mode: .replace)
+                batch.append(people[0], to: [target])
+                _ = try await transaction.link(batch)
+                let links = try await transaction.links(relationships[0], of: people)
+                #expect(links == [LinkBatch.Link(source: people[0], target: target)])
+            }
+        }
     }
 }

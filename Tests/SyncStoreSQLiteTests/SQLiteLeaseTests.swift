@@ -14,7 +14,7 @@ import Testing
 
     init() throws {
         folder = try TemporaryDirectory()
-        file = folder.url.appending(path: "data.sqlite").path
+        file = folder.url.appending(path: "my data.sqlite").path
     }
 
     private func isFree() async throws -> Bool { try await lease.isFree(ratherThanOf: .web) }
@@ -69,8 +69,8 @@ import Testing
         let link = folder.url.appending(path: "link.sqlite")
         let relativeLink = folder.url.appending(path: "relative.sqlite")
         try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: relativeLink.path)
-        try FileManager.default.createSymbolicLink(atPath: relativeLink.path, withDestinationPath: "data.sqlite")
-        let grant = try await SQLiteLease(for: folder.url.appending(path: "./sub/../data.sqlite").path).grant()
+        try FileManager.default.createSymbolicLink(atPath: relativeLink.path, withDestinationPath: "my data.sqlite")
+        let grant = try await SQLiteLease(for: folder.url.appending(path: "./sub/../my data.sqlite").path).grant()
         for existing in [false, true] {
             if existing { try Data().write(to: URL(filePath: file)) }
             for path in [link.path, relativeLink.path, file] {
