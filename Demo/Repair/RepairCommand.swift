@@ -10,7 +10,7 @@ struct RepairCommand: Command {
     func perform() async throws {
         let store = arguments.store
         guard store.newFiles.isEmpty else { throw store.absence }
-        let defects = try await arguments.isPlan ? store.defects() : repair()
+        let defects = try await arguments.isPlan ? store.defects(repairing: false) : repair()
         guard !defects.isEmpty else { return console.print("nothing is missing") }
         console.print(arguments.isPlan ? "missing:" : "created again:")
         for defect in defects { console.print("  \(PrintableText.line("\(defect)", limit: 200))") }
@@ -22,8 +22,8 @@ struct RepairCommand: Command {
     /// Repairs the store while no sync of this tool runs.
     private func repair() async throws -> [SQLSchemaError.Defect] {
         do {
-            guard let lease = arguments.store.lease else { return try await arguments.store.repair() }
-            return try await lease.withLease { try await arguments.store.repair() }
+            guard let lease = arguments.store.lease else { return try await arguments.store.defects(repairing: true) }
+            return try await lease.withLease { try await arguments.store.defects(repairing: true) }
         } catch SQLSchemaError.damaged(let defects) {
             throw Irreparable(defects: defects)
         }
@@ -36,7 +36,7 @@ private struct Irreparable: Error, CustomStringConvertible {
 
     var description: String {
         let parts = defects.map { PrintableText.line("\($0)", limit: 200) }.joined(separator: ", ")
-        return "\(parts) cannot be created again, because objects are related by it; Demo sync --rebuild fills an "
-            + "SQLite database anew"
+        return "\(parts) cannot be created again, because objects are related by it; undo what dropped or renamed it, "
+            + "or fill the database anew (of SQLite with Demo sync --rebuild)"
     }
 }

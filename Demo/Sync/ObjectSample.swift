@@ -7,7 +7,8 @@ import SyncBase
 /// An object that comes again unchanged on a later page is passed over: such pages overlap, which
 /// says nothing against a key.
 struct ObjectSample {
-    /// The number of pages at which a sample is full, unless a number of objects is asked for.
+    /// The number of pages at which a sample is full. If a number of objects is asked for, only pages
+    /// without a new object count, which a server may repeat for ever.
     static let pageLimit = 50
     /// The number of objects at which the sample is full; nil for a limit of pages.
     let objectLimit: Int?
@@ -20,6 +21,8 @@ struct ObjectSample {
     private var objects = Objects()
     /// The field that the pages' reader added to each object; nil for none.
     private var addedKey: String?
+    /// The number of pages that had only objects of earlier pages.
+    private var repeatedPageCount = 0
     /// The number of pages that were read, at least in part.
     private(set) var pageCount = 0
     /// The number of bytes that were read.
@@ -50,7 +53,7 @@ struct ObjectSample {
         if let objectLimit, objects.count >= objectLimit { return .objects }
         if objects.bytes.count >= byteLimit { return .bytes(objects.bytes.count) }
         if readByteCount >= readByteLimit { return .bytes(readByteCount) }
-        return objectLimit == nil && pageCount >= Self.pageLimit ? .pages(pageCount) : nil
+        return (objectLimit == nil ? pageCount : repeatedPageCount) >= Self.pageLimit ? .pages(pageCount) : nil
     }
 
     /// - Throws: ``NoObject`` if the sample is full without an object.
@@ -97,6 +100,7 @@ struct ObjectSample {
             try found.read(reader, passingOver: objects, upTo: room)
         }
         objects.append(found)
+        if found.count == 0, found.hasRepeats { repeatedPageCount += 1 }
         pageCount += 1
         return bytes
     }
@@ -107,6 +111,8 @@ struct ObjectSample {
         private(set) var count = 0
         /// The hash values of the objects.
         private var hashes: Set<Int> = []
+        /// Whether objects of earlier pages were passed over.
+        private(set) var hasRepeats = false
 
         mutating func append(_ others: Objects) {
             if count > 0, others.count > 0 { bytes.append(UInt8(ascii: ",")) }
@@ -122,7 +128,10 @@ struct ObjectSample {
                 let object = try reader.next({ cursor in try cursor.rawValue().withUTF8 { Array($0) } })
             {
                 let hash = object.hashValue
-                if earlier.hashes.contains(hash) { continue }
+                if earlier.hashes.contains(hash) {
+                    hasRepeats = true
+                    continue
+                }
                 hashes.insert(hash)
                 if count > 0 { bytes.append(UInt8(ascii: ",")) }
                 bytes += object

@@ -64,6 +64,18 @@ import Testing
         }
     }
 
+    /// A server that answers each page with the same objects never has as many as are asked for.
+    @Test func aSampleOfRepeatedPagesEnds() async throws {
+        var sample = ObjectSample(objectLimit: 10)
+        for page in 0...ObjectSample.pageLimit {
+            #expect(!sample.isFull, "\(page)")
+            let chunks = ErasedSequence(elements: [Array(#"[{"id":1},{"id":2}]"#.utf8)])
+            _ = try await sample.add(chunks.makeAsyncIterator(), layout: .array())
+        }
+        #expect(sample.objectCount == 2)
+        #expect(sample.extent == SampleExtent(objectCount: 2, limit: .pages(ObjectSample.pageLimit + 1)))
+    }
+
     /// What is read is kept for the sync, and blanks have no end.
     @Test func aSampleOfBlanksEnds() async throws {
         let blanks = [UInt8](repeating: UInt8(ascii: " "), count: 1_000)
