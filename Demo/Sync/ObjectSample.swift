@@ -7,8 +7,8 @@ import SyncBase
 /// An object that comes again unchanged on a later page is passed over: such pages overlap, which
 /// says nothing against a key.
 struct ObjectSample {
-    /// The number of pages at which a sample is full. If a number of objects is asked for, only pages
-    /// without a new object count, which a server may repeat for ever.
+    /// The number of pages at which a sample is full. If a number of objects is asked for, only
+    /// pages without a new object count, which a server may repeat for ever.
     static let pageLimit = 50
     /// The number of objects at which the sample is full; nil for a limit of pages.
     let objectLimit: Int?
